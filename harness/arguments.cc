@@ -278,8 +278,6 @@ void declare_output(CLI::App& parser, Arguments& arguments) {
                "Save weights, inputs, outputs, expected outputs, for torch-ir verify");
   options.flag("--save-values", settings.save_values,
                "As --per-node, and save the values, for harness compare");
-  options.flag("--timings", arguments.harness.context.timings,
-               "Add times to the reports, which then differ from run to run");
   options
       .flag("--annotations", arguments.annotations,
             "Print failures as ::error lines too, for GitHub")

@@ -169,7 +169,7 @@ done
       {"op_type", "aten.abs.default"}, {"place", "host"}, {"metrics", json::object()}};
   EXPECT_EQ(results()["cases"][1]["executor"],
             json({{"num_nodes", 1}, {"nodes", {{"abs_1", node}}}}));
-  EXPECT_EQ(results()["cases"][3]["executor"]["num_nodes"], 1);
+  EXPECT_FALSE(results()["cases"][3].contains("executor"));
   EXPECT_THAT(first.at("OPERATORS.md"),
               HasSubstr("--suite operators --executor '" + command + "'\n"));
   EXPECT_EQ(run_operators({"--executor", command}).status, 1);

@@ -159,7 +159,6 @@ const MEASURES = [
   {id: 'error', title: 'Accumulated error (max abs.)', figure: true, join: worse},
   // Results list only the worst ones.
   {id: 'snr', title: 'SNR (dB)', figure: true, least: true, join: (a, b) => isWorse(-b, -a) ? b : a, missing: 'not listed'},
-  {id: 'seconds', title: 'Time (s)', figure: true, join: worse, always: true, missing: 'not reported'},
   {id: 'kind', title: 'Kind of operator', join: same},
   {id: 'place', title: 'Place', join: same, fewest: 2},
   {id: 'dtype', title: 'Dtype', join: same, fewest: 2},
@@ -373,7 +372,7 @@ class GraphView {
   // The figures of nodes, without errors that are not judged.
   figuresOf(nodes, measure = this.measure) {
     if (!measure) return [];
-    return nodes.filter((node) => !measure.figure || measure.always || !node.notJudged).map((node) => node[measure.id]).filter((value) => !isMissing(value));
+    return nodes.filter((node) => !measure.figure || !node.notJudged).map((node) => node[measure.id]).filter((value) => !isMissing(value));
   }
 
   colour() {
@@ -659,7 +658,7 @@ class GraphView {
 
   modulePanel(box) {
     const nodes = box.nodes.map((i) => this.nodes[i]);
-    const rows = [['Nodes', count(nodes.length)], ['Time of all (s)', figure(sum(nodes.map(({seconds}) => seconds ?? 0)) || null)]];
+    const rows = [['Nodes', count(nodes.length)]];
     for (const measure of this.measures.filter((m) => m.figure)) {
       const known = nodes.filter((node) => this.figuresOf([node], measure).length);
       if (known.length === 0) continue;

@@ -115,7 +115,6 @@ const COLUMNS = [
   {id: 'cosine_similarity', name: 'Cosine similarity', text: cosine},
   {id: 'signal_to_noise', name: 'SNR (dB)', shown: true, text: figure},
   {id: 'smallest_passing_tolerance', name: 'Smallest passing tolerance', text: passingTolerance},
-  {id: 'seconds', name: 'Seconds', text: figure},
 ];
 const columns = new Map(COLUMNS.map((column) => [column.id, column]));
 const view = {
@@ -353,9 +352,7 @@ function stageList(model) {
   const passed = run.stages.indexOf(model.stage) + (isDone ? 1 : 0);
   return h('ol', {class: 'stages'}, ...run.stages.map((stage, i) => {
     const status = i < passed ? 'passed' : i === passed && model.failure ? 'failed' : 'not run';
-    const seconds = model.stageSeconds?.[i];
-    return h('li', {}, h('b', {}, stage), badge(status),
-             isMissing(seconds) ? null : h('span', {class: 'hint'}, ` ${seconds.toFixed(3)} s`));
+    return h('li', {}, h('b', {}, stage), badge(status));
   }));
 }
 
@@ -578,7 +575,7 @@ function setUpSuite() {
 async function start() {
   [run, models] = await Promise.all([unpacked('run'), unpacked('models')]);
   models.forEach((model, order) => Object.assign(model, {
-    order, stageSeconds: model.seconds, seconds: model.seconds && sum(model.seconds),
+    order,
     text: [model.name, model.status, model.failure?.stage, model.failure?.kind, model.failure?.message, model.reason,
            ...model.categories].join('\n').toLowerCase()}));
   $('verdict').classList.add(run.is_good ? 'good' : 'bad');

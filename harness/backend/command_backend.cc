@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -32,14 +31,13 @@ namespace torch_ir {
 struct ServerAnswer {
   std::string status = {};
   std::string message = {};
-  std::optional<double> seconds = std::nullopt;
   std::vector<std::pair<std::string, ExecutorNode>> nodes = {};
 };
 
 template <class Visit>
 void fields(const Visit& visit, ServerAnswer& value) {
   visit.required("status", value.status);
-  TORCH_IR_VISIT(message, seconds, nodes)
+  TORCH_IR_VISIT(message, nodes)
 }
 
 template <class Visit>
@@ -160,15 +158,13 @@ ServerAnswer parse_answer(const std::string& text) {
     throw Error(fmt::format("unknown status '{}'; expected one of: {}", printable(answer.status),
                             fmt::join(known, ", ")));
   }
-  const double seconds = answer.seconds.value_or(0);
-  if (!std::isfinite(seconds) || seconds < 0) throw Error("'seconds' must be a number, 0 or more");
   return answer;
 }
 
-// Returns nothing if the answer has neither nodes nor seconds.
+// Returns nothing if the answer has no nodes.
 std::optional<ExecutorReport> report_of(const ServerAnswer& answer, const Graph& graph) {
-  if (answer.nodes.empty() && !answer.seconds) return std::nullopt;
-  ExecutorReport report{.num_nodes = std::ssize(graph.nodes), .seconds = answer.seconds};
+  if (answer.nodes.empty()) return std::nullopt;
+  ExecutorReport report{.num_nodes = std::ssize(graph.nodes)};
   std::map<std::string, ExecutorNode> reported(answer.nodes.begin(), answer.nodes.end());
   std::vector<std::string> names;
   for (const Node& node : graph.nodes) {

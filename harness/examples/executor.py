@@ -4,14 +4,13 @@
 graph after the other, as harness/backend/executor_protocol.md describes. `execute(paths)` reads
 paths.ir, paths.weights and paths.inputs and writes paths.outputs, and paths.intermediates and
 paths.groups unless these are None. It may return a dict with what it reports of nodes, by their
-names: the place where a node ran, or a dict with "place", "seconds" and "metrics".
+names: the place where a node ran, or a dict with "place" and "metrics".
 """
 
 import argparse
 import json
 import os
 import sys
-import time
 import traceback
 
 
@@ -20,7 +19,6 @@ class Unsupported(Exception):
 
 
 def answer(execute, request):
-    start = time.perf_counter()
     try:
         nodes = execute(argparse.Namespace(**{"intermediates": None, "groups": None, **request}))
     except Unsupported as error:
@@ -28,7 +26,7 @@ def answer(execute, request):
     except Exception as error:  # An executor may fail in any way; the server continues.
         traceback.print_exc()
         return {"status": "error", "message": f"{type(error).__name__}: {error}"}
-    return {"status": "ok", "seconds": time.perf_counter() - start, "nodes": nodes or {}}
+    return {"status": "ok", "nodes": nodes or {}}
 
 
 def serve(execute):

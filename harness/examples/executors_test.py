@@ -69,7 +69,7 @@ def wrong_softmax(x, dim, dtype=None):
 
 def on_host(result):
     """The nodes that did not run on the accelerator."""
-    return [name for name, node in result["executor"].get("nodes", {}).items()
+    return [name for name, node in result.get("executor", {}).get("nodes", {}).items()
             if node.get("place") == "host"]
 
 
@@ -128,14 +128,13 @@ class ExecutorsTest(unittest.TestCase):
 
     def test_torch_stays_for_all_trials_and_intermediates(self):
         status, printed, results = self.run_harness(
-            EXAMPLES / "torch_executor.py", "--per-node", "--timings",
+            EXAMPLES / "torch_executor.py", "--per-node",
             models=["TransformerBlock", "GatherWithIndex"], files=SERVER)
         self.assertEqual(status, 0, printed)
         result = results["TransformerBlock"]
         self.assertEqual(len(result["trials"]), 3)
         self.assertGreater(result["node_report"]["num_compared"], 3)
         self.assertEqual(on_host(result), [])
-        self.assertGreater(result["executor"]["seconds"], 0)
 
     def test_torch_stays_for_cases_and_fails_with_one(self):
         script = self.script("wrong.py", WRONG_EXECUTOR)
@@ -175,21 +174,18 @@ class ExecutorsTest(unittest.TestCase):
                 self.assertEqual(status, 0, printed)
                 self.assertRegex(printed, "TransformerBlock +PASSED .*right by its own error")
 
-    def test_a_device_reports_places_and_seconds(self):
+    def test_a_device_reports_places(self):
         status, printed, results = self.run_harness(
-            EXAMPLES / "simulated_device.py", "--trials=2", "--timings", models=["TransformerBlock"],
+            EXAMPLES / "simulated_device.py", "--trials=2", models=["TransformerBlock"],
             files=SERVER + " --host aten.gelu.default")
         self.assertEqual(status, 0, printed)
         executor = results["TransformerBlock"]["executor"]
         self.assertEqual(on_host(results["TransformerBlock"]), ["gelu"])
         self.assertEqual(executor["nodes"]["gelu"]["place"], "host")
         self.assertEqual(len(executor["nodes"]), executor["num_nodes"])
-        seconds = sum(node["seconds"] for node in executor["nodes"].values())
-        self.assertLess(0, seconds)
-        self.assertLess(seconds, executor["seconds"])
         for page in ("TransformerBlock.md", "SUMMARY.md"):
             self.assertRegex((self.folder / "reports" / page).read_text(),
-                             r"\| host \| 1 \| gelu 1 \| `gelu` \|.* %")
+                             r"\| host \| 1 \| gelu 1 \| `gelu` \|")
 
     def test_a_device_of_another_dtype_is_wrong(self):
         status, printed, _ = self.run_harness(

@@ -15,7 +15,7 @@ float32. Options make it another right device:
                     XNNPACK, TFLite and CMSIS-NN do
     --host OPERATOR reports that this operator ran on the host
 
-It reports where each node ran, and its seconds.
+It reports where each node ran.
 
 In int8, convolutions and linear layers of quantised graphs (PT2E) add products of integers, as in
 int32, and a float multiplier and bias make them values again, unless the bias is an integer too; it
@@ -42,7 +42,6 @@ import json
 import math
 import pathlib
 import sys
-import time
 
 import torch
 # Operators of quantised archives.
@@ -321,12 +320,9 @@ def execute(paths):
                **integers}
     inside = {name for chain in groups for name in chain[:-1]}
     returned, reported = {}, {}
-    start = time.perf_counter()
 
     def finish(node, values):
-        nonlocal start
-        reported[node["name"]] = {"place": "host" if node["op_type"] in paths.host else "npu",
-                                  "seconds": time.perf_counter() - start}
+        reported[node["name"]] = "host" if node["op_type"] in paths.host else "npu"
         for fault in faults:
             fault(node, values)
         for output in node["outputs"]:
@@ -335,7 +331,6 @@ def execute(paths):
                 value = values[output["name"]] = rounded(value)
             if node["name"] not in inside and isinstance(value, torch.Tensor):
                 returned[output["name"]] = value.clone()
-        start = time.perf_counter()
 
     try:
         module = GraphModule(ir, weights, kernels, finish)

@@ -100,7 +100,6 @@ struct Outcome {
   // Empty if the test passes.
   std::string problem = {};
   std::vector<std::string> categories = {};
-  double seconds = 0;
 };
 
 // Returns the outcomes by test.
@@ -119,7 +118,6 @@ std::map<std::string, Outcome> run_tests_in(const std::string& directory,
   const auto outcome_of = [&](const Result& result, const std::string& test) -> Outcome& {
     Outcome& outcome = outcomes[test];
     outcome.categories = result.categories;
-    for (const double seconds : result.stage_seconds) outcome.seconds += seconds;
     return outcome;
   };
   for (const Result& result : run.results) {
@@ -275,12 +273,8 @@ class JunitWriter : public ::testing::EmptyTestEventListener {
   static std::string test_case(const ::testing::TestInfo& test) {
     const auto found = RunAll::outcomes().find(test.name());
     const Outcome outcome = found == RunAll::outcomes().end() ? Outcome() : found->second;
-    std::string text = fmt::format("    <testcase classname=\"{}\" name=\"{}\"",
+    std::string text = fmt::format("    <testcase classname=\"{}\" name=\"{}\">\n",
                                    test.test_suite_name(), xml_attribute(test.name()));
-    if (build_line().options.context.timings) {
-      text += fmt::format(" time=\"{:.3f}\"", outcome.seconds);
-    }
-    text += ">\n";
     std::string properties;
     for (const std::string& category : outcome.categories) {
       properties +=

@@ -120,7 +120,7 @@ void put_index_data(const RunRecord& run, const BaselineComparison* baseline,
   Json rows = Json::array();
   size_t room = kMaxIndexGraphs;
   for (const Result& result : run.results) {
-    Json row = write_result(result, run.context);
+    Json row = write_result(result);
     Json details = details_of(result, run, row);
     for (const char* key : kDetails) row.erase(key);
     for (const auto& [key, member] : kGraphFigures) {

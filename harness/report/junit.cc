@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <functional>
-#include <numeric>
 #include <string_view>
 
 #include "harness/report/finding.h"
@@ -14,14 +13,6 @@ namespace {
 
 std::string class_name(const Result& result) {
   return (result.call ? "torch_ir.operators." : "torch_ir.") + category_of(result);
-}
-
-std::string time_attribute(double seconds, const RunContext& context) {
-  return context.timings ? fmt::format(" time=\"{:.3f}\"", seconds) : "";
-}
-
-double total_seconds(const Result& result) {
-  return std::accumulate(result.stage_seconds.begin(), result.stage_seconds.end(), 0.0);
 }
 
 std::string failure_element(std::string_view kind, const std::string& summary,
@@ -104,8 +95,8 @@ std::string test_case(const Result& result, const RunContext& context) {
     content += fmt::format("      <system-out>{}</system-out>\n", xml_text(result.failure->output));
   }
   const std::string start =
-      fmt::format("    <testcase classname=\"{}\" name=\"{}\"{}", xml_attribute(class_name(result)),
-                  xml_attribute(result.name), time_attribute(total_seconds(result), context));
+      fmt::format("    <testcase classname=\"{}\" name=\"{}\"", xml_attribute(class_name(result)),
+                  xml_attribute(result.name));
   if (content.empty()) return start + "/>\n";
   return fmt::format("{}>\n{}    </testcase>\n", start, content);
 }
@@ -115,7 +106,6 @@ std::string test_case(const Result& result, const RunContext& context) {
 std::string to_junit_xml(const RunRecord& run) {
   size_t failures = 0;
   size_t skipped = 0;
-  double seconds = 0;
   std::string cases;
   for (const std::vector<Result>* all : {&run.results, &run.cases}) {
     for (const Result& result : *all) {
@@ -123,7 +113,6 @@ std::string to_junit_xml(const RunRecord& run) {
       failures += is_good ? 0 : 1;
       const bool is_skipped = !result.passed() || result.status() == Status::kNotHeld;
       skipped += is_good && is_skipped ? 1 : 0;
-      seconds += total_seconds(result);
       cases += test_case(result, run.context);
     }
   }
@@ -134,16 +123,15 @@ std::string to_junit_xml(const RunRecord& run) {
         "      <error type=\"interrupted\" message=\"interrupted before all tests finished\"/>\n"
         "    </testcase>\n";
   }
-  const std::string time = time_attribute(seconds, run.context);
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-      "<testsuites name=\"torch-ir\" tests=\"{0}\" failures=\"{1}\" errors=\"{5}\"{3}>\n"
-      "  <testsuite name=\"torch-ir\" tests=\"{0}\" failures=\"{1}\" errors=\"{5}\" "
-      "skipped=\"{2}\"{3}>\n"
-      "{4}"
+      "<testsuites name=\"torch-ir\" tests=\"{0}\" failures=\"{1}\" errors=\"{4}\">\n"
+      "  <testsuite name=\"torch-ir\" tests=\"{0}\" failures=\"{1}\" errors=\"{4}\" "
+      "skipped=\"{2}\">\n"
+      "{3}"
       "  </testsuite>\n"
       "</testsuites>\n",
-      run.results.size() + run.cases.size() + errors, failures, skipped, time, cases, errors);
+      run.results.size() + run.cases.size() + errors, failures, skipped, cases, errors);
 }
 
 }  // namespace torch_ir

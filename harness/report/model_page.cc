@@ -115,11 +115,6 @@ std::string source_of(const Result& result) {
   return ", read from the archive without executing anything in it";
 }
 
-std::string executor_seconds_text(const Result& result, const RunContext& context) {
-  if (!context.timings || !result.executor || !result.executor->seconds) return "";
-  return fmt::format("; {:.3f} s as measured by the executor", *result.executor->seconds);
-}
-
 std::string stage_detail(Stage stage, const Result& result, const RunContext& context) {
   switch (stage) {
     case Stage::kExtract:
@@ -127,8 +122,7 @@ std::string stage_detail(Stage stage, const Result& result, const RunContext& co
     case Stage::kSerialize:
       return "written, read back, validated, and equal to the original";
     case Stage::kExecute:
-      return "the graph as read back, with " + table_cell(inputs_text(result, context)) +
-             executor_seconds_text(result, context);
+      return "the graph as read back, with " + table_cell(inputs_text(result, context));
     case Stage::kVerify:
       return table_cell(verified_text(result));
   }
@@ -136,19 +130,17 @@ std::string stage_detail(Stage stage, const Result& result, const RunContext& co
 }
 
 std::string stages_table(const Result& result, const RunContext& context) {
-  Table table("lllr", {"Stage", "Result", "", "Seconds"});
+  Table table("lll", {"Stage", "Result", ""});
   for (size_t i = 0; i < kStages.size(); ++i) {
     const bool passed = i < result.num_passed_stages;
     const bool failed = i == result.num_passed_stages && result.failure;
-    const bool has_time = context.timings && i < result.stage_seconds.size();
     table.add({stage_name(kStages[i]),
                passed   ? "✅ passed"
                : failed ? "❌ failed"
                         : "not run",
                passed   ? stage_detail(kStages[i], result, context)
                : failed ? std::string(failure_kind_name(result.failure->kind))
-                        : "",
-               has_time ? fmt::format("{:.3f}", result.stage_seconds[i]) : ""});
+                        : ""});
   }
   return table.without_empty_columns().markdown();
 }
@@ -218,9 +210,8 @@ std::string render_model_page(const Result& result, const RunContext& context,
        described_model(result), "Categories: " + code_list(result.categories, ", "),
        reproducer_section(result, context), values_section(result), verification_section(result),
        node_section(result), calls, graph_summary_section(result),
-       section("## Stages", {stages_table(result, context)}),
-       places_section(result, context.timings), arithmetic_section(result), float_section(result),
-       graph_section(result, picture),
+       section("## Stages", {stages_table(result, context)}), places_section(result),
+       arithmetic_section(result), float_section(result), graph_section(result, picture),
        reproduce_section(
            coverage, context, num_trials({&result, 1}, context.settings), kWithTrials,
            section("To repeat only the verification, with the tensors of the first trial, run this "

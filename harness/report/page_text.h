@@ -102,7 +102,7 @@ std::string faulty_operators(const Result& result, const std::map<std::string, s
                              const Format& code);
 
 // Where nodes ran, as their executor reports it; no rows if it does not.
-Table places_table(std::span<const Result> results, bool has_models, bool has_times);
+Table places_table(std::span<const Result> results, bool has_models);
 
 // "✅", "❌", ...
 std::string_view status_mark(Status status);
@@ -139,7 +139,7 @@ struct Reference {
 Reference reference_of(const Result& result);
 
 // Sections of the page of a model; each is empty if the page leaves it out.
-std::string places_section(const Result& result, bool has_times);
+std::string places_section(const Result& result);
 std::string verification_section(const Result& result);
 // Outputs, rounded values and values of nodes, in one table.
 std::string values_section(const Result& result);

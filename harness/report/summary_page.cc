@@ -138,7 +138,7 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
        section("## Failures", {failures.markdown()}),
        section("## Expected failures", {expected_table(results).markdown()}),
        section("## Places\n\nWhere nodes ran, as the executor reports it.",
-               {places_table(results, true, context.timings).markdown()}),
+               {places_table(results, true).markdown()}),
        section("## Changes",
                {baseline == nullptr ? "" : changes_text(*baseline, context.baseline)}),
        section("## Models\n\nIn execution order.",

@@ -16,8 +16,6 @@ struct ExecutorNode {
   std::string op_type = {};
   // Any word; "host" means not on the accelerator. Empty if it is not reported.
   std::string place = {};
-  // Differs from run to run.
-  std::optional<double> seconds = std::nullopt;
   // The executor's own figures, by their names.
   std::vector<std::pair<std::string, ExecutorMetric>> metrics = {};
 };
@@ -26,8 +24,6 @@ struct ExecutorReport {
   int64_t num_nodes = 0;
   // By name, in graph order; the executor need not report all nodes.
   std::vector<std::pair<std::string, ExecutorNode>> nodes = {};
-  // Differs from run to run.
-  std::optional<double> seconds = std::nullopt;
 
   // The names of the nodes whose place is "host", in graph order.
   std::vector<std::string> on_host() const {

@@ -180,8 +180,8 @@ struct CallInfo {
 };
 
 TORCH_IR_FIELDS(CallInfo, op_type, dtype, occurrences)
-TORCH_IR_FIELDS(ExecutorNode, op_type, place, seconds, metrics)
-TORCH_IR_FIELDS(ExecutorReport, num_nodes, nodes, seconds)
+TORCH_IR_FIELDS(ExecutorNode, op_type, place, metrics)
+TORCH_IR_FIELDS(ExecutorReport, num_nodes, nodes)
 
 // There are many calls, so they keep no graph and no trials.
 struct Result {
@@ -226,14 +226,12 @@ struct Result {
   // For the worst trial, if outputs disagree or the settings ask for it.
   std::optional<NodeReport> nodes = std::nullopt;
   std::optional<Reproducer> reproducer = std::nullopt;
-  // Of the trial with most nodes on the host, with the seconds of all trials.
+  // Of the trial with most nodes on the host.
   std::optional<ExecutorReport> executor = std::nullopt;
   // Whether the reports have the values of nodes.
   bool has_values = false;
   // Set if the run was given the float model.
   std::optional<FloatComparison> against = std::nullopt;
-  // Wall-clock seconds of each stage that began; differs from run to run.
-  std::vector<double> stage_seconds = {};
 
   bool passed() const { return !failure && !unsupported && num_passed_stages == kStages.size(); }
   bool is_extracted() const {

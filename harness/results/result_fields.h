@@ -27,11 +27,6 @@ template <>
 inline void json_fields::read(const Json& json, ExecutorNode& value) {
   if (json.is_string()) return read(json, value.place);
   expect(json.is_object(), "a place or an object", json);
-  const auto seconds = json.find("seconds");
-  if (seconds != json.end() && !seconds->is_null() &&
-      !(seconds->is_number() && seconds->get<double>() >= 0)) {
-    throw Problem{"expected a number, 0 or more, found " + printable(seconds->dump()), "/seconds"};
-  }
   fields(Reader{json}, value);
 }
 
@@ -315,7 +310,6 @@ void model_fields(const Visit& visit, Result& value) {
   TORCH_IR_VISIT(against)
   visit.nullable("reproducer", value.reproducer);
   visit("files", files);
-  visit("seconds", value.stage_seconds);
   if constexpr (Visit::kReads) {
     value.summary = std::move(graph);
     value.has_values = std::ranges::find(files, values_file(value.name)) != files.end();

@@ -53,13 +53,12 @@ void append(const Json& value, const std::string& indent, std::string& text) {
 }
 
 // One at a time, because all of them may not fit into memory.
-void put_results(const std::vector<Result>& results, const RunContext& context,
-                 const PutText& put) {
+void put_results(const std::vector<Result>& results, const PutText& put) {
   std::string_view separator = "[";
   for (const Result& result : results) {
     std::string text = fmt::format("{}\n    ", separator);
     separator = ",";
-    append(write_result(result, context), "    ", text);
+    append(write_result(result), "    ", text);
     put(text);
   }
   put(results.empty() ? "[]" : "\n  ]");
@@ -84,14 +83,9 @@ RunRecord read_run(const Json& json) {
 
 }  // namespace
 
-Json write_result(const Result& result, const RunContext& context) {
+Json write_result(const Result& result) {
   Json json = write(result);
   for (const char* key : {"is_searching", "current_trial", "current_trial_name"}) json.erase(key);
-  if (context.timings) return json;
-  json.erase("seconds");
-  if (!result.executor) return json;
-  json["executor"].erase("seconds");
-  for (Json& node : json["executor"]["nodes"]) node.erase("seconds");
   return json;
 }
 
@@ -114,7 +108,7 @@ void write_results(const RunRecord& run, const BaselineComparison* baseline, con
     const bool holds_results = key == "models" || key == "cases";
     if (!holds_results) append(value, "  ", text);
     put(text);
-    if (holds_results) put_results(key == "models" ? run.results : run.cases, run.context, put);
+    if (holds_results) put_results(key == "models" ? run.results : run.cases, put);
   }
   put("\n}\n");
 }

@@ -16,7 +16,7 @@ namespace torch_ir {
 using PutText = std::function<void(std::string_view)>;
 
 // As in `models` of results.json.
-json_fields::Json write_result(const Result& result, const RunContext& context);
+json_fields::Json write_result(const Result& result);
 
 // `baseline` may be null.
 void write_results(const RunRecord& run, const BaselineComparison* baseline, const PutText& put);

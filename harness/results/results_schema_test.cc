@@ -163,14 +163,13 @@ Json results_schema() {
   change["properties"]["name"] = schema_of(std::string());
   change["required"].push_back("name");
   schema["properties"]["changes"] = {{"type", "array"}, {"items", change}};
-  // Only between processes; only with --timings.
+  // Only between processes.
   const Json unseen = {"is_searching", "current_trial", "current_trial_name"};
-  const Json optional = {"is_searching", "current_trial", "current_trial_name", "seconds"};
   Json result = definitions()["result"];
   for (const Json& key : unseen) result["properties"].erase(key.get<std::string>());
-  const Json in_cases = without(object_of(Result{.call = CallInfo()})["required"], optional);
+  const Json in_cases = without(object_of(Result{.call = CallInfo()})["required"], unseen);
   result["if"] = {{"not", {{"required", {"call"}}}}};
-  result["then"] = {{"required", without(without(result["required"], optional), in_cases)}};
+  result["then"] = {{"required", without(without(result["required"], unseen), in_cases)}};
   result["required"] = in_cases;
   definitions()["result"] = result;
   definitions()["number"] = {{"anyOf", {{{"type", "number"}}, {{"enum", {"nan", "inf", "-inf"}}}}}};

@@ -26,7 +26,6 @@ std::string build_setting(std::string_view config, std::string_view name);
 
 struct RunContext {
   RunSettings settings = {};
-  bool timings = false;
   Environment environment = {};
   std::string expected_failures = {};
   std::string tolerances = {};

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <tuple>
@@ -51,7 +50,6 @@ void add_report(const ExecutorReport& report, std::optional<ExecutorReport>& all
   if (!all) return all.emplace(report), void();
   const bool is_worse = report.on_host().size() >= all->on_host().size();
   if (is_worse && !report.nodes.empty()) all->nodes = report.nodes;
-  if (report.seconds) all->seconds = all->seconds.value_or(0) + *report.seconds;
 }
 
 // Returns null without --against.
@@ -132,12 +130,7 @@ class Pipeline {
   }
 
   bool passes(Stage stage) {
-    using Clock = std::chrono::steady_clock;
     const AllocationWatch memory;
-    const Clock::time_point start = Clock::now();
-    const auto stop_watch = [&] {
-      result_.stage_seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
-    };
     try {
       run(stage);
     } catch (const OutputError&) {
@@ -145,11 +138,9 @@ class Pipeline {
     } catch (const InputError&) {
       throw;
     } catch (const std::exception& error) {
-      stop_watch();
       fail(stage, error, memory);
       return false;
     }
-    stop_watch();
     ++result_.num_passed_stages;
     return true;
   }
