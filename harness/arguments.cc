@@ -122,44 +122,16 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
   HarnessOptions& harness = arguments.harness;
   std::vector<ModelFiles>& files = harness.coverage.files;
   options.several("MODEL.pt2", arguments.raw.archives, "", "The same as --pt2 MODEL.pt2");
-  ModelFiles& early = arguments.raw.early;
-  std::string& early_flag = arguments.raw.early_flag;
-  const auto start = [&](FileFormat format) {
-    return [&, format](const std::string& path) {
-      ModelFiles& model = files.emplace_back(std::exchange(early, {}));
-      model.format = format;
-      model.path = path;
+  const auto add = [&files](FileFormat format) {
+    return [&files, format](const std::string& path) {
+      files.push_back({.format = format, .path = path});
     };
   };
-  options.each_file("--pt2", start(FileFormat::kArchive), "FILE ...",
+  options.each_file("--pt2", add(FileFormat::kArchive), "FILE ...",
                     "Test this archive of torch.export.save, or the archives in this folder");
-  options.each_file("--ir", start(FileFormat::kGraph), "DIR ...",
+  options.each_file("--ir", add(FileFormat::kGraph), "DIR ...",
                     "Test the graph DIR/ir.json, a folder of graphs, or a suite");
-  const auto model_of = [&](const char* flag) -> ModelFiles& {
-    if (!files.empty()) return files.back();
-    if (early_flag.empty()) early_flag = flag;
-    return early;
-  };
-  const auto set = [model_of](const char* flag, std::string ModelFiles::* member) {
-    return [model_of, flag, member](const std::string& path) {
-      ModelFiles& model = model_of(flag);
-      std::string& value = model.*member;
-      if (!value.empty()) throw Error("given twice for one " + flag_of(model.format));
-      value = path;
-    };
-  };
-  const auto add = [model_of](const char* flag, std::vector<std::string> ModelFiles::* list) {
-    return
-        [model_of, flag, list](const std::string& path) { (model_of(flag).*list).push_back(path); };
-  };
-  options.parsed(kProgramFlag, set(kProgramFlag, &ModelFiles::program), "NAME", kProgramText)
-      ->trigger_on_parse();
-  options.each_file("--weights", set("--weights", &ModelFiles::weights), "FILE",
-                    "Weights, instead of the archive's, for the --pt2 before it");
-  options.each_file("--inputs", add("--inputs", &ModelFiles::inputs), "FILE ...",
-                    "Inputs (.safetensors) for the --pt2 or --ir before it");
-  options.each_file("--expected", add("--expected", &ModelFiles::expected), "FILE ...",
-                    "Expected outputs (.safetensors), in the order of --inputs");
+  options.one(kProgramFlag, arguments.raw.program, "NAME", kProgramText);
   options.several("--model", harness.coverage.selection.models, "NAME",
                   "Test this registered model (within --category, if given)");
   options.several("--category", harness.coverage.selection.categories, "NAME",

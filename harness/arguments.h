@@ -53,9 +53,7 @@ struct Arguments {
     std::string against = {};
     // For --help: with_earlier_words (command_line.cc) puts the words of that run in its place.
     std::string rerun = {};
-    // --inputs and --expected that come before their --pt2 or --ir, and the first such flag.
-    ModelFiles early = {};
-    std::string early_flag = {};
+    std::string program = {};
     // For --help: with_flags turns these into --pt2.
     std::vector<std::string> archives = {};
   } raw = {};

@@ -9,7 +9,6 @@
 #include "harness/backend/open_backend.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
-#include "torch_ir/base/printable.h"
 #include "torch_ir/libraries/load_library.h"
 
 namespace torch_ir {
@@ -145,15 +144,9 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   }
   RunSettings& settings = harness.run.settings;
   if (settings.scale == Scale::kFull) settings.last_stage = Stage::kSerialize;
-  const std::string& early_flag = arguments.raw.early_flag;
-  if (!early_flag.empty() && harness.coverage.files.size() != 1) {
-    throw Error(early_flag + ": give it after the --pt2 or --ir that it belongs to");
-  }
-  for (const ModelFiles& files : harness.coverage.files) {
-    if (arguments.export_suite.empty() || files.inputs.size() <= 1) continue;
-    throw Error(fmt::format("export writes one set of inputs of a model; '{}' has {}",
-                            printable(files.path), files.inputs.size()));
-  }
+  const std::string& program = arguments.raw.program;
+  if (!program.empty() && harness.coverage.files.empty()) throw Error("--program needs a --pt2");
+  for (ModelFiles& files : harness.coverage.files) files.program = program;
   set_against(arguments.raw.against, harness.coverage.files);
   if (is_given(parser, "--backend")) check_backend(settings.backend);
   if (is_given(parser, "--executor")) {

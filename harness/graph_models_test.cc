@@ -284,19 +284,26 @@ TEST_F(GraphModelsTest, TakesWhatThePythonPackageWrites) {
 
 TEST_F(GraphModelsTest, WhatDoesNotFitFailsItsModel) {
   const std::string folder = make_reproducer();
-  save_weights_safetensors({{"z", at::ones({2, 3})}}, path("other.safetensors"));
+  const std::string inputs = folder + "/inputs.safetensors";
+  const std::string expected = folder + "/expected.safetensors";
+  const std::string own_inputs = read_file(inputs);
+  const std::string own_expected = read_file(expected);
+  save_weights_safetensors({{"z", at::ones({2, 3})}}, expected);
+  EXPECT_THAT(run({"--ir", folder}).out,
+              HasSubstr("Wrong  FAILED  load failed in verify: expected.safetensors: "));
+  fs::remove(expected);
+  save_weights_safetensors({{"z", at::ones({2, 3})}}, inputs);
   EXPECT_THAT(
-      run({"--ir", folder, "--inputs", path("other.safetensors")}).out,
-      HasSubstr("Wrong  FAILED  load failed in execute: other.safetensors: 2 problems with its "
+      run({"--ir", folder}).out,
+      HasSubstr("Wrong  FAILED  load failed in execute: inputs.safetensors: 2 problems with its "
                 "tensors: unexpected input 'z'; the graph's inputs are 'x'\n"));
   EXPECT_THAT(report("Wrong.md"), HasSubstr("  missing input 'x'; the file has 'z'\n"));
-  save_weights_safetensors({{"x", at::ones({2, 4}, at::kDouble)}}, path("wide.safetensors"));
-  EXPECT_THAT(
-      run({"--ir", folder, "--inputs", path("wide.safetensors"), "--backend", "off_by_one"}).out,
-      HasSubstr("Wrong  FAILED  load failed in execute: Input 'x' has shape [2, 4], "
-                "expected [2, 3], and dtype float64, expected float32.\n"));
-  EXPECT_THAT(run({"--ir", folder, "--expected", path("other.safetensors")}).out,
-              HasSubstr("Wrong  FAILED  load failed in verify: other.safetensors: "));
+  save_weights_safetensors({{"x", at::ones({2, 4}, at::kDouble)}}, inputs);
+  EXPECT_THAT(run({"--ir", folder, "--backend", "off_by_one"}).out,
+              HasSubstr("Wrong  FAILED  load failed in execute: Input 'x' has shape [2, 4], "
+                        "expected [2, 3], and dtype float64, expected float32.\n"));
+  write_file(inputs, own_inputs);
+  write_file(expected, own_expected);
   // The graph is there to look at.
   EXPECT_THAT(report_names(), ::testing::IsSupersetOf({"ir/Wrong.json", "svg/Wrong.svg"}));
   IR twice = load_ir(folder + "/ir.json");
@@ -318,10 +325,6 @@ TEST_F(GraphModelsTest, BadUsageIsOneLineAndStatusTwo) {
   const std::string folder = make_reproducer();
   expect_bad_usage({"--ir", path("no")}, "--ir: cannot find '" + path("no") + "'");
   expect_bad_usage({"--ir", ""}, "--ir: missing file name");
-  expect_bad_usage({"--inputs", folder, "--ir", folder, "--ir", folder},
-                   "--inputs: give it after the --pt2 or --ir that it belongs to");
-  expect_bad_usage({"--ir", folder, "--inputs", folder + "/inputs.safetensors", "--inputs", "x"},
-                   "--inputs: cannot find 'x'");
   expect_bad_usage({"--ir", folder, "--model", "Wrong"},
                    "--ir: '" + folder +
                        "/ir.json' and the registered model would have the same page, Wrong.md; "
@@ -329,7 +332,7 @@ TEST_F(GraphModelsTest, BadUsageIsOneLineAndStatusTwo) {
   fs::remove(folder + "/inputs.safetensors");
   expect_bad_usage({"--ir", folder}, "--ir: cannot find '" + folder +
                                          "/inputs.safetensors' with the inputs of '" + folder +
-                                         "/ir.json'; give them with --inputs");
+                                         "/ir.json'");
   fs::remove(folder + "/ir.json");
   expect_bad_usage({"--ir", folder}, "--ir: no ir.json in '" + folder + "' or its subfolders");
   EXPECT_FALSE(fs::exists(output_));
@@ -340,8 +343,10 @@ TEST_F(GraphModelsTest, ReportsDoNotReplaceWhatTheyAreAbout) {
   expect_bad_usage({"--ir", output_ + "/repro/Wrong"},
                    "--ir: the reports would replace '" + output_ +
                        "/repro/Wrong/ir.json'; choose another --output");
+  fs::copy_file(output_ + "/repro/Wrong/inputs.safetensors",
+                output_ + "/ir/Wrong.inputs.safetensors");
   expect_bad_usage(
-      {"--ir", output_ + "/ir/Wrong.json", "--inputs", output_ + "/repro/Wrong/inputs.safetensors"},
+      {"--ir", output_ + "/ir/Wrong.json"},
       "--ir: the reports would replace '" + output_ + "/ir/Wrong.json'; choose another --output");
   EXPECT_TRUE(fs::exists(output_ + "/SUMMARY.md"));
 }

@@ -1,5 +1,6 @@
 // The command line on archives, with those of testdata.
 
+#include <ATen/ops/zeros_like.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,6 +21,7 @@
 #include "torch_ir/base/zip_archive.h"
 #include "torch_ir/converter/converter.h"
 #include "torch_ir/exporter/pt2/pt2.h"
+#include "torch_ir/weights/safetensors.h"
 
 namespace torch_ir {
 namespace {
@@ -124,35 +126,41 @@ TEST_F(ImportedModelsTest, TheFilesBesideAnArchiveAreUsed) {
                           "tensors/llama.weights.safetensors"));
   EXPECT_THAT(reports().at("llama.md"),
               AllOf(HasSubstr("the outputs match those in `llama.expected.safetensors`"),
-                    HasSubstr("--pt2 " + path("llama.pt2") + " --inputs " +
-                              path("llama.inputs.safetensors") + " --expected " +
-                              path("llama.expected.safetensors") + " --save-tensors\n")));
+                    HasSubstr("the archive's weights and the inputs in `llama.inputs.safetensors`"),
+                    HasSubstr("--pt2 " + path("llama.pt2") + " --save-tensors\n")));
 }
 
-// As with --pt2; with one archive it does not matter where its tensors stand.
+TEST_F(ImportedModelsTest, WeightsBesideAnArchiveReplaceItsOwn) {
+  const std::string archive = put("gru.pt2", "gru.pt2");
+  put("gru.inputs.safetensors", "gru.inputs.safetensors");
+  put("gru.expected.safetensors", "gru.expected.safetensors");
+  const StateDict weights = read_pt2(archive).weights;
+  save_weights_safetensors(weights, path("gru.weights.safetensors"));
+  EXPECT_EQ(run({archive}).status, 0);
+  EXPECT_THAT(reports().at("gru.md"), HasSubstr("the weights in `gru.weights.safetensors`"));
+  StateDict zeros;
+  for (const std::string& name : weights.keys()) zeros.insert(name, at::zeros_like(weights[name]));
+  save_weights_safetensors(zeros, path("gru.weights.safetensors"));
+  EXPECT_EQ(run({archive}).status, 1);
+}
+
+// As with --pt2.
 TEST_F(ImportedModelsTest, ArchivesNeedNoFlag) {
   const std::string archive = put("gru.pt2", "m/gru.pt2");
-  const std::string inputs = put("gru.inputs.safetensors", "x.safetensors");
-  const std::string expected = put("gru.expected.safetensors", "y.safetensors");
-  const HarnessOutcome early = run({"--expected", expected, "-j2", "--", archive});
-  EXPECT_EQ(early.status, 0) << early.err;
-  EXPECT_THAT(reports().at("gru.md"), HasSubstr("the outputs match those in `y.safetensors`."));
-  const std::string other = put("lstm.pt2", "lstm.pt2");
-  const HarnessOutcome two = run({path("m"), other, "--inputs", inputs, "--jobs=2"});
-  EXPECT_THAT(two.err + two.out, HasSubstr("lstm"));
-  EXPECT_THAT(run_command_line({"--inputs", inputs, archive, "-qo", path("short")}).err, "");
-  EXPECT_THAT(read_file(path("short/gru.md")), HasSubstr("the inputs in `x.safetensors`"));
+  EXPECT_EQ(run({"-j2", "--", archive}).status, 0);
+  const HarnessOutcome two = run({path("m"), put("lstm.pt2", "lstm.pt2"), "--jobs=2"});
+  EXPECT_THAT(two.out, HasSubstr("2 of 2 models passed"));
+  EXPECT_THAT(run_command_line({archive, "-qo", path("short")}).err, "");
+  EXPECT_TRUE(fs::exists(path("short/gru.md")));
 }
 
 TEST_F(ImportedModelsTest, ReportsDoNotSayWhereTheFilesAre) {
   const auto run_in = [&](const std::string& folder) {
     put("llama.pt2", folder + "/llama.pt2");
-    put("llama.inputs.safetensors", folder + "/x.safetensors");
+    put("llama.inputs.safetensors", folder + "/llama.inputs.safetensors");
     write(folder + "/broken.pt2", "PK no archive");
     ::setenv("BUILD_WORKING_DIRECTORY", path(folder).c_str(), /*replace=*/1);
-    const std::vector<std::string> arguments = {"--pt2",         "llama.pt2", "--inputs",
-                                                "x.safetensors", "--pt2",     "broken.pt2"};
-    EXPECT_EQ(run(arguments).status, 1);
+    EXPECT_EQ(run({"--pt2", "llama.pt2", "--pt2", "broken.pt2"}).status, 1);
     ::unsetenv("BUILD_WORKING_DIRECTORY");
     const auto files = reports();
     for (const auto& [name, content] : files) EXPECT_THAT(content, Not(HasSubstr(scratch_)));
@@ -165,47 +173,43 @@ TEST_F(ImportedModelsTest, ReportsDoNotSayWhereTheFilesAre) {
 // The second file has other sizes; PyTorch computed both expected outputs.
 TEST_F(ImportedModelsTest, EachFileOfInputsIsATrial) {
   const std::string archive = put("exports/dyn_derived_dim.pt2", "m.pt2");
-  std::vector<std::string> arguments = {archive};
   for (const std::string kind : {"inputs", "expected"}) {
-    for (const std::string set : {"", ".other"}) {
-      const std::string file = "dyn_derived_dim" + set + "." + kind + ".safetensors";
-      arguments.insert(arguments.end(), {"--" + kind, put("exports/" + file, file)});
-    }
+    put("exports/dyn_derived_dim." + kind + ".safetensors", "m." + kind + ".safetensors");
+    put("exports/dyn_derived_dim.other." + kind + ".safetensors", "m." + kind + ".2.safetensors");
   }
-  const HarnessOutcome result = run(arguments);
+  const HarnessOutcome result = run({archive});
   EXPECT_EQ(result.status, 0) << result.out << result.err;
-  const std::string page = reports().at("m.md");
-  const std::string inputs = "`dyn_derived_dim.inputs.safetensors`, `dyn_derived_dim.other.inputs";
-  EXPECT_THAT(page, AllOf(HasSubstr("the inputs in " + inputs),
-                          HasSubstr("those in `dyn_derived_dim.expected.safetensors`, "),
-                          HasSubstr("| dyn\\_derived\\_dim.inputs.safetensors |"),
-                          HasSubstr("| dyn\\_derived\\_dim.other.inputs.safetensors |")));
-  EXPECT_EQ(schema_problem(nlohmann::json::parse(reports().at("results.json"))), "");
-
-  // The second file is named where it differs, and the command of the page repeats it.
-  std::swap(arguments.at(6), arguments.at(8));
-  const HarnessOutcome swapped = run(arguments);
-  EXPECT_EQ(swapped.status, 1);
-  EXPECT_THAT(reports().at("m.md"), HasSubstr("(with dyn_derived_dim."));
   EXPECT_THAT(reports().at("m.md"),
-              HasSubstr("--inputs " + arguments.at(2) + " --inputs " + arguments.at(4) +
-                        " --expected " + arguments.at(6) + " --expected " + arguments.at(8)));
+              AllOf(HasSubstr("the inputs in `m.inputs.safetensors`, `m.inputs.2.safetensors`"),
+                    HasSubstr("those in `m.expected.safetensors`, `m.expected.2.safetensors`"),
+                    HasSubstr("| m.inputs.safetensors |"), HasSubstr("| m.inputs.2.safetensors |"),
+                    HasSubstr("--pt2 " + archive + "\n")));
+  EXPECT_EQ(schema_problem(nlohmann::json::parse(reports().at("results.json"))), "");
+  expect_bad_usage({archive, "--export-suite", path("suite")},
+                   "export writes one set of inputs of a model; '" + archive + "' has 2");
+
+  // The second file is named where it differs.
+  put("exports/dyn_derived_dim.expected.safetensors", "m.expected.2.safetensors");
+  EXPECT_EQ(run({archive}).status, 1);
+  EXPECT_THAT(reports().at("m.md"), HasSubstr("(with m.inputs.2.safetensors"));
+  fs::remove(path("m.inputs.2.safetensors"));
+  expect_bad_usage({archive}, "--pt2: cannot find '" + path("m.inputs.2.safetensors") +
+                                  "' beside '" + path("m.expected.2.safetensors") + "'");
 }
 
-// Without files of expected outputs there are other values and sizes too. Files of one name are
-// told apart by their folders.
+// Without files of expected outputs there are other values and sizes too.
 TEST_F(ImportedModelsTest, FilesOfInputsComeBeforeOtherSizesAndValues) {
   const std::string archive = put("exports/dyn_derived_dim.pt2", "m.pt2");
-  const std::string first = put("exports/dyn_derived_dim.inputs.safetensors", "a/x.safetensors");
+  put("exports/dyn_derived_dim.inputs.safetensors", "m.inputs.safetensors");
   const std::string second =
-      put("exports/dyn_derived_dim.other.inputs.safetensors", "b/x.safetensors");
-  EXPECT_EQ(run({archive, "--inputs", first, "--inputs", second, "--trials", "2"}).status, 0);
+      put("exports/dyn_derived_dim.other.inputs.safetensors", "m.inputs.2.safetensors");
+  EXPECT_EQ(run({archive, "--trials", "2"}).status, 0);
   const auto json = nlohmann::json::parse(reports().at("results.json"));
   std::vector<std::string> names;
   for (const auto& trial : json["models"][0]["trials"]) names.push_back(trial["name"]);
   ASSERT_GE(names.size(), 4u);
-  EXPECT_EQ(names[0], first);
-  EXPECT_EQ(names[1], second);
+  EXPECT_EQ(names[0], "m.inputs.safetensors");
+  EXPECT_EQ(names[1], "m.inputs.2.safetensors");
   EXPECT_THAT(names[2], HasSubstr(" = "));
   EXPECT_EQ(names.back(), "zeros and ones");
   EXPECT_EQ(json["models"][0]["origin"]["inputs"][1], second);
@@ -214,10 +218,16 @@ TEST_F(ImportedModelsTest, FilesOfInputsComeBeforeOtherSizesAndValues) {
 TEST_F(ImportedModelsTest, AProgramThatIsNotThereIsBadInput) {
   const std::string archive = path("programs.pt2");
   fs::copy_file("src/torch_ir/exporter/pt2/testdata/programs.pt2", archive);
-  EXPECT_EQ(run({archive, "--program", "decode"}).status, 0);
+  fs::copy_file(archive, path("more.pt2"));
+  EXPECT_EQ(run({archive, path("more.pt2"), "--program", "decode"}).status, 0);
+  EXPECT_THAT(reports().at("SUMMARY.md"),
+              HasSubstr("--pt2 " + archive + " --pt2 " + path("more.pt2") + " --program decode\n"));
+  EXPECT_THAT(reports().at("programs.decode.md"),
+              HasSubstr("--pt2 " + archive + " --program decode\n"));
   fs::remove_all(output_);
   expect_refusal(run({archive, "--program", "x"}),
                  archive + ": has no program 'x'; it has 'prefill', 'decode'\n");
+  expect_refusal(run({"--model", "Good", "--program", "x"}), "--program needs a --pt2\n");
 }
 
 TEST_F(ImportedModelsTest, WhatIsNoArchiveIsAFailedModelOfTheRun) {
@@ -319,26 +329,7 @@ TEST_F(ImportedModelsTest, BadUsageIsOneLineAndStatusTwo) {
   const std::string archive = put("vit.pt2", "vit.pt2");
   expect_bad_usage({"--pt2", path("no.pt2")}, "--pt2: cannot find '" + path("no.pt2") + "'");
   expect_bad_usage({"--pt2", ""}, "--pt2: missing file name");
-  expect_bad_usage({"--pt2", archive, "--inputs", path("x")},
-                   "--inputs: cannot find '" + path("x") + "'");
-  expect_bad_usage({"--inputs", archive, archive, archive},
-                   "--inputs: give it after the --pt2 or --ir that it belongs to");
-  expect_bad_usage({"--expected", archive},
-                   "--expected: give it after the --pt2 or --ir that it belongs to");
-  expect_bad_usage({"--pt2", archive, "--weights", archive, "--weights", archive},
-                   "--weights: given twice for one --pt2");
-  expect_bad_usage(
-      {"--inputs", archive, "--pt2", archive, "--inputs", archive, "--expected", archive},
-      "--expected: '" + archive +
-          "' has 2 --inputs but 1 --expected; give none, or "
-          "one for each --inputs, in the same order");
-  expect_bad_usage({"--pt2", archive, "--expected", archive, "--expected", archive},
-                   "--expected: '" + archive +
-                       "' has 0 --inputs but 2 --expected; give none, or "
-                       "one for each --inputs, in the same order");
-  expect_bad_usage(
-      {"--pt2", archive, "--inputs", archive, "--inputs", archive, "--export-suite", path("suite")},
-      "export writes one set of inputs of a model; '" + archive + "' has 2");
+  expect_bad_usage({"--pt2", archive, "--inputs", archive}, "unknown option '--inputs'");
   expect_bad_usage({"--pt2", archive, "--pt2", archive}, "--pt2: '" + archive +
                                                              "' is given twice, but a run has only "
                                                              "one page for it, vit.md");

@@ -12,7 +12,7 @@ ln -s "$PWD/$2" "$bin/torch-ir"
 export PATH="$bin:$PATH"
 cd "$TEST_TMPDIR/a folder"
 cp "$archive" "my models/a net.pt2"
-cp "${archive%.pt2}.inputs.safetensors" "my models/in.safetensors"
+cp "${archive%.pt2}.inputs.safetensors" "my models/a net.inputs.safetensors"
 torch-ir import "my models/a net.pt2" -o "my models/net" >/dev/null
 torch-ir cut "my models/a net.pt2" -o "my models/calls" >/dev/null
 
@@ -32,7 +32,7 @@ run_again() {
 
 executor='torch-ir execute {ir} --weights {weights} --inputs {inputs} -o {outputs}'
 run_again WeightTying.md --model WeightTying --seed 3 --trials 1 --executor "$executor"
-run_again a_net.md "my models/a net.pt2" --inputs "my models/in.safetensors"
+run_again a_net.md "my models/a net.pt2"
 run_again SUMMARY.md "my models" --trials 1
 run_again net.md --ir "my models/net" --trials 1 --split
 run_again OPERATORS.md --ir "my models/calls"

@@ -1,11 +1,14 @@
 // The commands that write no reports: harness supported and harness export.
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "harness/harness.h"
 #include "harness/process/supervise.h"
@@ -55,6 +58,12 @@ SupportReport supported_models(const HarnessOptions& options, const std::string&
 
 MadeSuite export_suite(const HarnessOptions& options, const std::string& directory) {
   const Selected selected = select_candidates(options);
+  for (const ModelSource& model : selected.models) {
+    const auto* files = std::get_if<ModelFiles>(&model);
+    if (files == nullptr || files->inputs.size() <= 1) continue;
+    throw Error(fmt::format("export writes one set of inputs of a model; '{}' has {}",
+                            printable(files->path), files->inputs.size()));
+  }
   const bool is_operators = options.coverage.selection.suite == Suite::kOperators;
   // No model has run, which would tell whether an executor has groups.
   std::vector<std::string> names;

@@ -322,6 +322,10 @@ void parse_flags(int argc, char** argv) {
   Arguments arguments;
   declare_arguments(parser, arguments);
   parser.add_option("--categories", line.categories)->delimiter(',');
+  std::string inputs;
+  std::string expected;
+  parser.add_option("--inputs", inputs);
+  parser.add_option("--expected", expected);
   parser.add_option("--golden", line.golden);
   parser.add_option("--golden-page", line.golden_page);
   parser.add_option("--target", line.target);
@@ -329,6 +333,10 @@ void parse_flags(int argc, char** argv) {
   parse_arguments(parser, {argv + 1, argv + argc});
   finish_arguments(parser, arguments);
   line.options = arguments.harness;
+  for (ModelFiles& files : line.options.coverage.files) {
+    if (!inputs.empty()) files.inputs = {user_path(inputs)};
+    if (!expected.empty()) files.expected = {user_path(expected)};
+  }
   line.options.summary = line.is_of_operators();
   for (const std::string& model : line.options.coverage.selection.models) line.model = model;
 }

@@ -65,8 +65,7 @@ TEST(ModelPageTest, AnImportedModelSaysWhereItIsFrom) {
                    "with those in `tiny.out.safetensors`, all within the tolerance |",
                    "the graph gives `1.5`, expected `1.25`.",
                    // As the user named them.
-                   "-- --pt2 'my models/tiny.pt2' --inputs ../tiny.in.safetensors "
-                   "--expected tiny.out.safetensors\n```\n"});
+                   "-- --pt2 'my models/tiny.pt2'\n```\n"});
   expect_in(page_of(make_imported({.path = "tiny.pt2"})),
             {"the outputs match those of its operators run one by one. Max",
              "with the archive's weights and example inputs |\n",
@@ -87,17 +86,15 @@ TEST(ModelPageTest, AGraphSaysWhereItIsFrom) {
                    .path = "tiny",
                    .inputs = {"tiny/inputs.safetensors"},
                    .expected = {"tiny/expected.safetensors"}};
-  expect_in(page_of(make_imported(files)),
-            {"\n\nThe graph of `tiny`.\n\nCategories: ",
-             "| extract | ✅ passed | 1 node, read from the file |\n",
-             "weights beside the graph and the inputs in `inputs.safetensors` |",
-             // Files beside the graph need no flags.
-             "-- --ir tiny\n```\n"});
+  expect_in(
+      page_of(make_imported(files)),
+      {"\n\nThe graph of `tiny`.\n\nCategories: ",
+       "| extract | ✅ passed | 1 node, read from the file |\n",
+       "weights beside the graph and the inputs in `inputs.safetensors` |", "-- --ir tiny\n```\n"});
   files.path = "reports/repro/tiny";
-  files.inputs = {"x.safetensors"};
   files.expected.clear();
   expect_in(page_of(make_imported(files), {.output = "again"}),
-            {"-- --ir reports/repro/tiny --inputs x.safetensors --output again\n",
+            {"-- --ir reports/repro/tiny --output again\n",
              "each called eagerly by the dispatcher, with the same weights"});
 }
 

@@ -61,7 +61,7 @@ TEST(SummaryTest, SaysWhatItCovers) {
   results.push_back(make_result());
   results.push_back(imported(FileFormat::kGraph));
   Coverage coverage{.selection = {.models = {"Tiny"}, .categories = {"a", "b"}},
-                    .files = {{.path = "a/x.pt2", .inputs = {"b/y"}}, {.path = "/c/models/"}},
+                    .files = {{.path = "a/x.pt2"}, {.path = "/c/models/"}},
                     .num_registered = 12};
   EXPECT_THAT(summary_of(results, coverage),
               HasSubstr("This run covers 1 of the 12 registered models, in category `a`, `b`, "
@@ -70,7 +70,7 @@ TEST(SummaryTest, SaysWhatItCovers) {
   coverage.selection = {};
   expect_in(summary_of(archives, coverage),
             {"This run covers 3 archives. Pages of other",
-             "tools/bazel run //harness -- --pt2 a/x.pt2 --inputs b/y --pt2 /c/models/\n"});
+             "tools/bazel run //harness -- --pt2 a/x.pt2 --pt2 /c/models/\n"});
 }
 
 TEST(SummaryTest, AllAsExpectedIsGoodAndNeedsNoGraphThatWasDropped) {

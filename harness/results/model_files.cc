@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <iterator>
 #include <set>
@@ -71,52 +72,76 @@ std::string model_name(const ModelFiles& files) {
   return file_name_of(is_in_folder ? files.short_name() : stem(files));
 }
 
-std::string beside(const ModelFiles& files, const std::string& kind) {
-  const std::string prefix = is_graph_of_folder(files.format, files.path) ? "" : stem(files) + ".";
-  return (fs::path(files.path).parent_path() / (prefix + kind + ".safetensors")).string();
+// "NAME.inputs.", or "inputs." for the graph of a folder.
+std::string start_of_name(const ModelFiles& files, const std::string& kind) {
+  return (is_graph_of_folder(files.format, files.path) ? "" : stem(files) + ".") + kind + ".";
+}
+
+// "NAME.inputs.safetensors", or "NAME.inputs.2.safetensors" for the second set.
+std::string beside(const ModelFiles& files, const std::string& kind, int set = 1) {
+  const std::string number = set == 1 ? "" : fmt::format("{}.", set);
+  const std::string name = start_of_name(files, kind) + number + "safetensors";
+  return (fs::path(files.path).parent_path() / name).string();
 }
 
 std::string if_there(const std::string& path) { return is_file(path) ? path : ""; }
 
-ModelFiles make_files(ModelFiles files) {
-  if (files.is_graph()) {
-    for (const auto& [flag, value] :
-         {std::pair("--program", files.program), std::pair("--weights", files.weights)}) {
-      if (value.empty()) continue;
-      throw Error(fmt::format("{} needs a --pt2; {} is a graph", flag, in_quotes(files.path)));
-    }
+// The numbers of the sets of `kind` beside the model.
+std::set<int> sets_beside(const ModelFiles& files, const std::string& kind) {
+  std::set<int> sets;
+  if (is_file(beside(files, kind))) sets.insert(1);
+  const std::string start = start_of_name(files, kind);
+  const fs::path folder = fs::path(files.path).parent_path();
+  std::error_code error;
+  for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end;
+       !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(start)) continue;
+    int set = 0;
+    std::from_chars(name.data() + start.size(), name.data() + name.size(), set);
+    const std::string path = beside(files, kind, set);
+    if (set > 1 && name == file_name(path) && is_file(path)) sets.insert(set);
   }
-  files.name = model_name(files);
-  // A given file does not belong to a found one, except that the expected outputs of a graph belong
-  // to its own inputs.
-  if (files.inputs.empty() && files.expected.empty()) {
-    for (const auto& [file, list] : {std::pair(beside(files, "expected"), &files.expected),
-                                     std::pair(beside(files, "inputs"), &files.inputs)}) {
-      if (is_file(file)) list->push_back(file);
-    }
-  }
-  if (files.format == FileFormat::kArchive) return files;
-  files.weights = if_there(beside(files, "weights"));
-  if (!files.inputs.empty()) return files;
-  files.inputs = {beside(files, "inputs")};
-  if (!is_file(files.inputs[0])) {
-    throw Error("--ir: cannot find " + in_quotes(files.inputs[0]) + " with the inputs of " +
-                in_quotes(files.path) + "; give them with --inputs");
-  }
-  return files;
+  return sets;
 }
 
-void refuse_tensors(const ModelFiles& folder) {
-  const std::string tensors =
-      folder.format == FileFormat::kArchive
-          ? "NAME.pt2 in it must be NAME.inputs.safetensors and NAME.expected.safetensors"
-          : "a graph in it must be inputs.safetensors and expected.safetensors beside its ir.json";
-  for (const auto& [flag, value] :
-       {std::pair("--inputs", folder.inputs), std::pair("--expected", folder.expected)}) {
-    if (value.empty()) continue;
-    throw Error(std::string(flag) + ": " + in_quotes(folder.path) +
-                " is a folder; the tensors of " + tensors);
+// Each set has inputs, and expected outputs if any set has them. An archive has inputs of its own,
+// to which the only expected outputs may belong.
+void find_sets(ModelFiles& files) {
+  const std::set<int> inputs = sets_beside(files, "inputs");
+  const std::set<int> expected = sets_beside(files, "expected");
+  const auto fail = [&](const std::string& missing, const std::string& found) {
+    throw Error(fmt::format("{}: cannot find {} beside {}", flag_of(files.format),
+                            in_quotes(missing), in_quotes(found)));
+  };
+  int last = 0;
+  for (const std::set<int>* sets : {&inputs, &expected}) {
+    if (!sets->empty()) last = std::max(last, *sets->rbegin());
   }
+  const std::string last_file = beside(files, inputs.contains(last) ? "inputs" : "expected", last);
+  for (int set = 1; set <= last; ++set) {
+    const std::string input = beside(files, "inputs", set);
+    const std::string output = beside(files, "expected", set);
+    if (inputs.contains(set)) files.inputs.push_back(input);
+    if (expected.contains(set)) files.expected.push_back(output);
+    if (!inputs.contains(set) && last > 1) fail(input, last_file);
+    if (!expected.contains(set) && !expected.empty()) fail(output, input);
+  }
+}
+
+ModelFiles make_files(ModelFiles files) {
+  if (files.is_graph() && !files.program.empty()) {
+    throw Error("--program needs a --pt2; " + in_quotes(files.path) + " is a graph");
+  }
+  files.name = model_name(files);
+  // Tests in BUILD files name them.
+  if (files.inputs.empty() && files.expected.empty()) find_sets(files);
+  files.weights = if_there(beside(files, "weights"));
+  if (files.is_graph() && files.inputs.empty()) {
+    throw Error("--ir: cannot find " + in_quotes(beside(files, "inputs")) + " with the inputs of " +
+                in_quotes(files.path));
+  }
+  return files;
 }
 
 // Sorted by name.
@@ -150,19 +175,6 @@ std::vector<std::string> models_in(const ModelFiles& folder) {
                   : "--ir: no ir.json in " + in_quotes(folder.path) + " or its subfolders");
 }
 
-void check_tensors(const ModelFiles& files) {
-  if (!files.weights.empty()) check_file("--weights", files.weights);
-  for (const std::string& path : files.inputs) check_file("--inputs", path);
-  for (const std::string& path : files.expected) check_file("--expected", path);
-  const size_t num_inputs = files.inputs.size();
-  const size_t num_expected = files.expected.size();
-  if (num_expected == 0 || num_expected == std::max<size_t>(1, num_inputs)) return;
-  throw Error(
-      fmt::format("--expected: {} has {} --inputs but {} --expected; give none, or one for "
-                  "each --inputs, in the same order",
-                  in_quotes(files.path), num_inputs, num_expected));
-}
-
 std::vector<ModelFiles> find(ModelFiles argument) {
   if (is_folder(argument.path) && argument.is_graph()) {
     const std::string graph = (fs::path(argument.path) / kGraphFile).string();
@@ -170,14 +182,11 @@ std::vector<ModelFiles> find(ModelFiles argument) {
   }
   if (!is_folder(argument.path)) {
     check_file(flag_of(argument.format), argument.path);
-    check_tensors(argument);
     if (!argument.against.empty()) files_against(argument.against);
     return {make_files(argument)};
   }
-  refuse_tensors(argument);
   for (const auto& [flag, value] :
-       {std::pair("--against", argument.against), std::pair("--weights", argument.weights),
-        std::pair("--program", argument.program)}) {
+       {std::pair("--against", argument.against), std::pair("--program", argument.program)}) {
     if (value.empty()) continue;
     throw Error(std::string(flag) + ": " + in_quotes(argument.path) +
                 " is a folder of models; give the single model that it belongs to");

@@ -26,8 +26,8 @@ constexpr std::string_view format_name(FileFormat format) {
 // "--pt2", "--ir".
 std::string flag_of(FileFormat format);
 
-// The files of one model. As given by a user, `path` may be a folder of archives or graphs, and
-// missing files are searched for. In results they are as the user typed them (as_typed).
+// The files of one model. As given by a user, `path` may be a folder of archives or graphs, and the
+// tensors are missing. In results they are as the user typed them (as_typed).
 struct ModelFiles {
   FileFormat format = FileFormat::kArchive;
   // The page's name: that of the file or folder, without ".pt2" and ".json". Files that share it
@@ -65,14 +65,16 @@ struct RegistryNames {
   std::vector<std::string> running = {};
 };
 
-// Finds the models of `given`, in order; those of a folder are sorted by name. Tensors that are not
-// given are NAME.weights.safetensors (graphs only), NAME.inputs.safetensors and
-// NAME.expected.safetensors beside NAME.pt2 or NAME.json; for ir.json, or a folder with one, they
-// are weights.safetensors and so on.
+// Finds the models of `given`, in order; those of a folder are sorted by name. Their tensors are
+// NAME.weights.safetensors, NAME.inputs.safetensors and NAME.expected.safetensors beside NAME.pt2
+// or NAME.json, further sets NAME.inputs.2.safetensors and so on; for ir.json, or a folder with
+// one, they are weights.safetensors and so on. Inputs or expected outputs that are given replace
+// both.
 //
-// Throws Error for missing files, for a graph without inputs, and if the page of a model would have
-// the name of another page: of another model, the summary, or a registered model. (A graph may have
-// the name of a registered model that does not run.)
+// Throws Error for missing files, for a set that lacks what others have, for a graph without
+// inputs, and if the page of a model would have the name of another page: of another model, the
+// summary, or a registered model. (A graph may have the name of a registered model that does not
+// run.)
 std::vector<ModelFiles> find_model_files(const std::vector<ModelFiles>& given,
                                          const RegistryNames& registry);
 

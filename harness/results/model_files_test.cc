@@ -59,17 +59,54 @@ TEST_F(ModelFilesTest, AnArchiveIsNamedByItsFile) {
   EXPECT_THAT(names_of({{.path = make(name + ".pt2")}}), ElementsAre(name.substr(0, 200)));
 }
 
-TEST_F(ModelFilesTest, TensorsBesideAnArchiveAreItsUnlessSomeAreGiven) {
+TEST_F(ModelFilesTest, TensorsBesideAnArchiveAreIts) {
   const std::string file = make("m.pt2");
-  const std::string inputs = make("m.inputs.safetensors");
-  expect_found({.path = file}, {.name = "m", .path = file, .inputs = {inputs}});
-  const std::string expected = make("m.expected.safetensors");
-  expect_found({.path = file},
-               {.name = "m", .path = file, .inputs = {inputs}, .expected = {expected}});
+  ModelFiles m{.name = "m", .path = file, .expected = {make("m.expected.safetensors")}};
+  // Of the archive's example inputs.
+  expect_found({.path = file}, m);
+  m.inputs = {make("m.inputs.safetensors")};
+  m.weights = make("m.weights.safetensors");
+  expect_found({.path = file}, m);
   const std::string other = make("other.safetensors");
-  expect_found({.path = file, .inputs = {other}}, {.name = "m", .path = file, .inputs = {other}});
-  expect_found({.path = file, .expected = {other}},
-               {.name = "m", .path = file, .expected = {other}});
+  expect_found({.path = file, .inputs = {other}},
+               {.name = "m", .path = file, .weights = m.weights, .inputs = {other}});
+}
+
+TEST_F(ModelFilesTest, SetsHaveNumbersWithoutGaps) {
+  for (const bool is_graph : {false, true}) {
+    const std::string file = make(is_graph ? "net/ir.json" : "m.pt2");
+    const std::string start = is_graph ? "net/" : "m.";
+    const auto input = [&](const std::string& set) {
+      return path(start + "inputs" + set + ".safetensors");
+    };
+    const auto output = [&](const std::string& set) {
+      return path(start + "expected" + set + ".safetensors");
+    };
+    const auto put = [&](const std::string& made) { make(made.substr(directory_.size() + 1)); };
+    const ModelFiles given = is_graph ? graph(file) : ModelFiles{.path = file};
+    ModelFiles found = given;
+    found.name = is_graph ? "net" : "m";
+    const auto expect_missing = [&](const std::string& missing, const std::string& other) {
+      expect_refused({given}, flag_of(given.format) + ": cannot find '" + missing + "' beside '" +
+                                  other + "'");
+    };
+    put(output(".2"));
+    expect_missing(input(""), output(".2"));
+    put(input(""));
+    expect_missing(output(""), input(""));
+    put(output(""));
+    expect_missing(input(".2"), output(".2"));
+    put(input(".2"));
+    put(input(".02"));
+    put(input(".x"));
+    found.inputs = {input(""), input(".2")};
+    found.expected = {output(""), output(".2")};
+    expect_found(given, found);
+    put(input(".3"));
+    expect_missing(output(".3"), input(".3"));
+    fs::remove(input(".2"));
+    expect_missing(input(".2"), input(".3"));
+  }
 }
 
 TEST_F(ModelFilesTest, AFolderIsItsArchivesByName) {
@@ -86,15 +123,6 @@ TEST_F(ModelFilesTest, AFolderIsItsArchivesByName) {
 }
 
 TEST_F(ModelFilesTest, WhatIsNotThereIsAnError) {
-  const std::string file = make("m.pt2");
-  expect_refused({{.path = file, .expected = {path("y")}}},
-                 "--expected: cannot find '" + path("y") + "'");
-  expect_refused({{.path = file, .inputs = {directory_}}},
-                 "--inputs: '" + directory_ + "' is a folder");
-  expect_refused(
-      {{.path = directory_, .inputs = {file}}},
-      "--inputs: '" + directory_ +
-          "' is a folder; the tensors of NAME.pt2 in it must be NAME.inputs.safetensors");
   expect_refused({{.path = path("a\nb")}}, "a\\x0ab'");
   make("empty/below/further/ir.json");
   const std::string empty = path("empty");
@@ -103,13 +131,7 @@ TEST_F(ModelFilesTest, WhatIsNotThereIsAnError) {
   expect_refused({graph(path("no"))}, "--ir: cannot find '" + path("no") + "'");
   const std::string ir = make("net/ir.json");
   expect_refused({graph(path("net"))}, "--ir: cannot find '" + path("net/inputs.safetensors") +
-                                           "' with the inputs of '" + ir +
-                                           "'; give them with --inputs");
-  ModelFiles argument = graph(directory_);
-  argument.expected = {file};
-  expect_refused({argument}, "--expected: '" + directory_ +
-                                 "' is a folder; the tensors of a graph in it must be "
-                                 "inputs.safetensors and expected.safetensors beside its ir.json");
+                                           "' with the inputs of '" + ir + "'");
 }
 
 TEST_F(ModelFilesTest, EveryPageBelongsToOneModel) {
@@ -166,11 +188,11 @@ TEST_F(ModelFilesTest, AProgramHasItsOwnPageAndTensors) {
               ElementsAre("m.a", "m.b"));
   expect_refused({{.path = path("."), .program = "a"}}, "--program: '" + path("."));
   const std::string ir = make("net/ir.json");
-  expect_refused({{.format = FileFormat::kGraph, .path = ir, .weights = file}},
-                 "--weights needs a --pt2; '" + ir + "' is a graph");
+  expect_refused({{.format = FileFormat::kGraph, .path = ir, .program = "a"}},
+                 "--program needs a --pt2; '" + ir + "' is a graph");
 }
 
-TEST_F(ModelFilesTest, AGraphIsAFolderWithItsTensorsUnlessSomeAreGiven) {
+TEST_F(ModelFilesTest, AGraphIsAFolderWithItsTensors) {
   const std::string file = make("net/ir.json");
   const std::string inputs = make("net/inputs.safetensors");
   ModelFiles net{.format = FileFormat::kGraph, .name = "net", .path = file, .inputs = {inputs}};
@@ -182,15 +204,6 @@ TEST_F(ModelFilesTest, AGraphIsAFolderWithItsTensorsUnlessSomeAreGiven) {
   EXPECT_THAT(names_of({graph(path("net/"))}), ElementsAre("net"));
   EXPECT_EQ(net.short_name(), "net");
   EXPECT_EQ(graph(path("net")).short_name(), "net");
-  const std::string other = make("other.safetensors");
-  ModelFiles given = graph(file);
-  net.expected = given.expected = {other};
-  expect_found(given, net);
-  // The expected outputs belong to other inputs.
-  given = graph(file);
-  net.inputs = given.inputs = {other};
-  net.expected = {};
-  expect_found(given, net);
 }
 
 TEST_F(ModelFilesTest, AGraphOfAnotherNameHasTensorsOfThatName) {

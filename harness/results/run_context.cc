@@ -85,21 +85,7 @@ ModelFiles as_typed(ModelFiles files) {
 
 Coverage coverage_of(const Result& result) {
   if (!result.origin) return {.selection = {.models = {result.name}}};
-  ModelFiles files = *result.origin;
-  // Those of several sets are all named, so that they stay pairs.
-  if (!files.is_graph() || files.inputs.size() > 1) return {.files = {files}};
-  const bool is_folder = !files.path.ends_with(".json");
-  const fs::path beside =
-      is_folder ? fs::path(files.path) : fs::path(files.path).replace_extension();
-  for (const auto& [list, kind] :
-       {std::pair(&files.inputs, "inputs"), std::pair(&files.expected, "expected")}) {
-    const std::string name = std::string(kind) + ".safetensors";
-    const fs::path found = is_folder ? beside / name : fs::path(beside.string() + "." + name);
-    std::erase_if(*list, [&](const fs::path& file) {
-      return file.lexically_normal() == found.lexically_normal();
-    });
-  }
-  return {.files = {files}};
+  return {.files = {*result.origin}};
 }
 
 std::string library_flags(const std::vector<std::string>& libraries) {
@@ -124,11 +110,11 @@ std::vector<std::string> reproduce_words(const Coverage& coverage, const RunCont
     const ModelFiles files = as_typed(given);
     reads_reports |= fs::path(files.path).lexically_normal().string().starts_with("reports/");
     add_file(flag_of(files.format), files.path);
-    if (!files.program.empty()) add("--program", files.program);
-    add_file("--weights", files.weights);
-    for (const std::string& file : files.inputs) add_file("--inputs", file);
-    for (const std::string& file : files.expected) add_file("--expected", file);
     add_file("--against", files.against);
+  }
+  // All files have the same one.
+  if (!coverage.files.empty() && !coverage.files[0].program.empty()) {
+    add("--program", coverage.files[0].program);
   }
   if (reads_reports && context.output != "reports") add_file("--output", context.output);
   const Selection& selection = coverage.selection;

@@ -67,8 +67,9 @@ struct RunRecord {
 std::string typed_path(const std::string& path);
 
 // Returns the command that repeats `coverage` in the directory of the run: files and the program
-// appear as the user typed them. It has --output only if the default would replace a file that it
-// reads. The words are those after the program, as a shell hands them over.
+// appear as the user typed them; tensors are found beside their models. It has --output only if the
+// default would replace a file that it reads. The words are those after the program, as a shell
+// hands them over.
 std::string reproduce_command(const Coverage& coverage, const RunContext& context);
 std::vector<std::string> reproduce_words(const Coverage& coverage, const RunContext& context);
 

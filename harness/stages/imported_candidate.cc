@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/results/run_context.h"
 #include "harness/stages/candidate.h"
 #include "harness/stages/size_trials.h"
 #include "harness/stages/stages.h"
@@ -70,9 +69,7 @@ class ImportedCandidate : public Candidate {
   int num_given() const override { return has_steps_ ? 1 : static_cast<int>(inputs_.size()); }
   std::string trial_name(int trial) const override {
     if (trial >= num_given() || num_given() == 1) return Candidate::trial_name(trial);
-    const std::string& file = inputs_.at(static_cast<size_t>(trial));
-    const bool is_alone = std::ranges::count(inputs_, file_name(file), file_name) == 1;
-    return printable(is_alone ? file_name(file) : typed_path(file));
+    return printable(file_name(inputs_.at(static_cast<size_t>(trial))));
   }
 
   std::vector<at::Tensor> expected(int trial, const std::vector<at::Tensor>& inputs) override {
@@ -87,9 +84,10 @@ class ImportedCandidate : public Candidate {
     try {
       return run_model(inputs);
     } catch (const ExecutionError& error) {
-      throw ExecutionError(error, fmt::format("the reference failed: {}; --expected gives the "
-                                              "outputs where it cannot run",
-                                              error.what()));
+      throw ExecutionError(error,
+                           fmt::format("the reference failed: {}; a file of expected outputs "
+                                       "beside the model takes its place",
+                                       error.what()));
     }
   }
 
