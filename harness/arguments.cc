@@ -196,10 +196,8 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
                  "exact (default): bit-identical to eager; fast: reorders arithmetic");
   options.parsed("--device", settings.device, parse_device, "D",
                  "Run on this device: cpu (default), cuda, cuda:1");
-  options.one("--executor", settings.executor, "COMMAND",
-              "Run 'my_sim {ir} {weights} {inputs} {outputs}', or a server without {}");
-  options.one("--backend", settings.backend, "NAME",
-              "Run a C++ backend that is linked into this program, or loaded");
+  options.one("--executor", arguments.raw.executor, "COMMAND",
+              "A command with {ir} {weights} {inputs} {outputs}, server or backend");
   std::vector<std::string>& libraries = arguments.harness.context.libraries;
   options
       .each_file(

@@ -54,6 +54,8 @@ struct Arguments {
     // For --help: with_earlier_words (command_line.cc) puts the words of that run in its place.
     std::string rerun = {};
     std::string program = {};
+    // A command, or the name of a C++ backend.
+    std::string executor = {};
     // For --help: with_flags turns these into --pt2.
     std::vector<std::string> archives = {};
   } raw = {};

@@ -51,7 +51,7 @@ constexpr const char* kDescription =
     "  harness --model DenseBlock --per-node       one model, every value compared\n"
     "  harness llama.pt2 --executor 'my_sim {ir} {weights} {inputs} {outputs}'\n"
     "                                              the graph, run by your own program\n"
-    "  harness --ir reports/repro/DenseBlock --backend my_chip --output again\n"
+    "  harness --ir reports/repro/DenseBlock --executor my_chip --output again\n"
     "                                              a reproducer, on your own backend\n"
     "  harness --split llama.pt2                   a model, and each different call of it alone\n"
     "  harness --suite operators --dtype bfloat16  single operator calls, with edge cases\n"

@@ -170,11 +170,15 @@ TEST_F(CommandLineTest, GroupsThatDoNotFitTheGraphFailTheirModelOnly) {
 }
 
 TEST_F(CommandLineTest, AnExecutorThatIsNotThereEndsTheRunAtTheFirstModel) {
-  for (const std::string command : {"./nobody {ir} {weights} {inputs} {outputs}", "./nobody"}) {
+  const std::string not_started = "cannot start the executor './nobody";
+  const std::array<std::string, 3> expected[] = {
+      {"./nobody {ir} {weights} {inputs} {outputs}", not_started, ": not found\n"},
+      {"./nobody", not_started, ": not found\n"},
+      {"off_by_on", "no program or C++ backend 'off_by_on'; backends: ", ", off_by_one"}};
+  for (const auto& [command, start, more] : expected) {
     const HarnessOutcome result = run({"--category", "good", "--executor", command});
     EXPECT_EQ(result.status, 2);
-    EXPECT_THAT(result.err, AllOf(StartsWith("harness: cannot start the executor './nobody"),
-                                  HasSubstr(": not found\n")));
+    EXPECT_THAT(result.err, AllOf(StartsWith("harness: " + start), HasSubstr(more)));
     EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;
     EXPECT_THAT(result.out, Not(HasSubstr("FAILED")));
     EXPECT_FALSE(fs::exists(output_));

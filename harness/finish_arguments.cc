@@ -6,7 +6,6 @@
 
 #include "harness/arguments.h"
 #include "harness/backend/command_backend.h"
-#include "harness/backend/open_backend.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/libraries/load_library.h"
@@ -76,16 +75,14 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
                                               "--export-suite", "--compare"};
   const RunSettings& settings = arguments.harness.run.settings;
   const bool is_operators = arguments.harness.coverage.selection.suite == Suite::kOperators;
-  const std::vector<std::string> elsewhere = {"--backend", "--executor"};
   const Conflict conflicts[] = {
       {{"--tolerance"}, {"--rtol", "--atol"}, "give either numbers or a rule"},
       {{"--compute-dtype"}, {"--tolerance", "--rtol", "--atol"}, "it has a rule of its own"},
       {{"--compute-dtype"},
        {"--optimization", "--device"},
        "the built-in runtime computes in the dtypes of the graph"},
-      {elsewhere, elsewhere, "only one of them can run the graphs"},
-      {elsewhere, {"--optimization"}, "only the built-in runtime has levels"},
-      {elsewhere, {"--device"}, "only the built-in runtime has devices"},
+      {{"--executor"}, {"--optimization"}, "only the built-in runtime has levels"},
+      {{"--executor"}, {"--device"}, "only the built-in runtime has devices"},
       {questions, questions, "give one at a time"},
       {{"--compare"},
        {"--tolerance", "--tolerances", "--compute-dtype"},
@@ -104,7 +101,7 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
        "operator cases are single calls with fixed inputs",
        is_operators},
       {{"--scale"},
-       {"--pt2", "--ir", "--backend", "--executor", "--compute-dtype", "--optimization", "--device",
+       {"--pt2", "--ir", "--executor", "--compute-dtype", "--optimization", "--device",
         "--per-node", "--save-tensors", "--save-values", "--split", "--export-suite", "--suite"},
        "full-scale models are not run",
        settings.scale == Scale::kFull}};
@@ -131,6 +128,18 @@ void choose_criterion(const CLI::App& parser, Arguments& arguments) {
   }
 }
 
+// Libraries may have added backends.
+void choose_executor(const std::string& word, RunSettings& settings) {
+  const std::vector<std::string> backends = list_backends();
+  if (std::ranges::find(backends, word) != backends.end()) {
+    settings.backend = word;
+    return;
+  }
+  settings.executor = word;
+  settings.executor_is_server = is_executor_server(word);
+  settings.executor_intermediates = word.find("{intermediates}") != std::string::npos;
+}
+
 }  // namespace
 
 void finish_arguments(const CLI::App& parser, Arguments& arguments) {
@@ -148,12 +157,7 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   if (!program.empty() && harness.coverage.files.empty()) throw Error("--program needs a --pt2");
   for (ModelFiles& files : harness.coverage.files) files.program = program;
   set_against(arguments.raw.against, harness.coverage.files);
-  if (is_given(parser, "--backend")) check_backend(settings.backend);
-  if (is_given(parser, "--executor")) {
-    settings.executor_is_server = is_executor_server(settings.executor);
-    settings.executor_intermediates =
-        settings.executor.find("{intermediates}") != std::string::npos;
-  }
+  if (is_given(parser, "--executor")) choose_executor(arguments.raw.executor, settings);
   if (arguments.output.empty()) throw Error("--output: missing folder name");
   harness.context.output = user_path(arguments.output);
   if (is_given(parser, "--output")) arguments.comparison = harness.context.output;

@@ -105,14 +105,14 @@ TEST_F(GraphModelsTest, ABackendIsComparedNodeByNode) {
   EXPECT_THAT(report("Wrong.md"), AllOf(HasSubstr("No file gives expected outputs."),
                                         HasSubstr("1 value compared with those of the model"),
                                         HasSubstr("zeros and ones")));
-  const HarnessOutcome bad = run({"--ir", folder, "--backend", "off_by_one", "--trials", "1"});
+  const HarnessOutcome bad = run({"--ir", folder, "--executor", "off_by_one", "--trials", "1"});
   EXPECT_EQ(bad.status, 1);
   EXPECT_THAT(bad.out, HasSubstr(" wrong, by at most 1\n"));
   EXPECT_THAT(report("Wrong.md"), AllOf(HasSubstr("**The first difference**"),
-                                        HasSubstr("harness --ir . --backend off_by_one")));
+                                        HasSubstr("harness --ir . --executor off_by_one")));
   // Run the command of the page.
   fs::rename(output_ + "/repro/Wrong", path("again"));
-  const HarnessOutcome again = run({"--ir", path("again"), "--backend", "off_by_one"});
+  const HarnessOutcome again = run({"--ir", path("again"), "--executor", "off_by_one"});
   EXPECT_EQ(again.status, 1);
   EXPECT_THAT(again.out, HasSubstr(" wrong, by at most 1\n"));
 }
@@ -299,7 +299,7 @@ TEST_F(GraphModelsTest, WhatDoesNotFitFailsItsModel) {
                 "tensors: unexpected input 'z'; the graph's inputs are 'x'\n"));
   EXPECT_THAT(report("Wrong.md"), HasSubstr("  missing input 'x'; the file has 'z'\n"));
   save_weights_safetensors({{"x", at::ones({2, 4}, at::kDouble)}}, inputs);
-  EXPECT_THAT(run({"--ir", folder, "--backend", "off_by_one"}).out,
+  EXPECT_THAT(run({"--ir", folder, "--executor", "off_by_one"}).out,
               HasSubstr("Wrong  FAILED  load failed in execute: Input 'x' has shape [2, 4], "
                         "expected [2, 3], and dtype float64, expected float32.\n"));
   write_file(inputs, own_inputs);

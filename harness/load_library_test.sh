@@ -90,7 +90,7 @@ expect 2 "${none}backend, operator, kernel, op handler, converter)" harness --lo
 [[ $(wc -l <printed) == 1 ]] || { cat printed; echo 'more than one line'; exit 1; }
 
 # Models and backends reach the installed harness, whose torch-ir the library shares, and its workers.
-team=(--load-library "$models" --model TeamNet --model TeamNetWide --backend team_chip)
+team=(--load-library "$models" --model TeamNet --model TeamNetWide --executor team_chip)
 expect 0 'libtest_models.so: 2 models, 1 backend, 3 operators' "$installed" "${team[@]}" --output team
 expect 0 'TeamNetWide  PASSED' "$installed" "${team[@]}" --output team
 expect 0 'TeamNet' "$installed" --list-models --load-library "$models"

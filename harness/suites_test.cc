@@ -178,7 +178,7 @@ done
 
 TEST_F(SuitesTest, KeepWhatHadFinishedWhenInterrupted) {
   const HarnessOutcome outcome =
-      run_operators({"--backend", "interrupting", "--category", "pointwise"});
+      run_operators({"--executor", "interrupting", "--category", "pointwise"});
   EXPECT_EQ(outcome.status, 130);
   EXPECT_EQ(outcome.err,
             "harness: interrupted; the reports cover the 2 of 3 cases that finished\n");
@@ -223,9 +223,6 @@ TEST_F(SuitesTest, RefuseWhatThereIsNot) {
   expect_refusal(run_operators({"--model", "Good"}),
                  "--suite and --model cannot be combined: the operator suite has no models\n");
   expect_refusal(run_operators({"--scale", "full"}), "--scale and --suite cannot be combined");
-  expect_refusal(
-      run_operators({"--executor", "sim", "--backend", "sim"}),
-      "--backend and --executor cannot be combined: only one of them can run the graphs");
   expect_refusal(run_operators({"--executor", "sim {ir}"}), "--executor: missing {weights} in ");
   for (const std::string flag : {"--trials", "--seed"}) {
     expect_refusal(run_operators({flag, "2"}),
@@ -238,28 +235,28 @@ TEST_F(SuitesTest, RefuseWhatThereIsNot) {
 }
 
 TEST_F(SuitesTest, FailWithoutSupportOnlyWhereThatIsAskedFor) {
-  const HarnessOutcome lenient = run_operators({"--backend", "no_abs"});
+  const HarnessOutcome lenient = run_operators({"--executor", "no_abs"});
   EXPECT_EQ(lenient.status, 0) << lenient.err;
   EXPECT_THAT(lenient.out, HasSubstr("3 of 5 cases passed, 2 unsupported; see "));
   EXPECT_THAT(reports().at("junit.xml"), HasSubstr("failures=\"0\" errors=\"0\" skipped=\"2\""));
-  const HarnessOutcome strict = run_operators({"--backend", "no_abs", "--require-support"});
+  const HarnessOutcome strict = run_operators({"--executor", "no_abs", "--require-support"});
   EXPECT_EQ(strict.status, 1);
   EXPECT_THAT(reports().at("OPERATORS.md"), HasSubstr("❌ **3 of 5 cases passed, 2 unsupported**"));
   EXPECT_THAT(reports().at("junit.xml"), HasSubstr("failures=\"2\" errors=\"0\" skipped=\"0\""));
   const HarnessOutcome quiet =
-      run_operators({"--backend", "no_abs", "--require-support", "--quiet"});
+      run_operators({"--executor", "no_abs", "--require-support", "--quiet"});
   EXPECT_EQ(quiet.out, "");
   EXPECT_EQ(quiet.err, "3 of 5 cases passed, 2 unsupported\n");
   EXPECT_THAT(reports().at("OPERATORS.md"), HasSubstr("## Unsupported operators"));
   // What was unsupported runs again only where support is required now.
-  EXPECT_EQ(run_operators({"--backend", "no_abs"}).status, 0);
+  EXPECT_EQ(run_operators({"--executor", "no_abs"}).status, 0);
   const std::string before = output_ + "/results.json";
   EXPECT_EQ(run_command_line({"--rerun", before}).status, 0);
   EXPECT_EQ(run_command_line({"--rerun", before, "--require-support"}).status, 1);
   // Where support is required, a list of expected failures can name what has none.
   write_file(path("list"), "aten.abs.*: unsupported: the chip has no abs\n");
   EXPECT_EQ(run_operators(
-                {"--backend", "no_abs", "--require-support", "--expected-failures", path("list")})
+                {"--executor", "no_abs", "--require-support", "--expected-failures", path("list")})
                 .status,
             0);
 }
@@ -271,7 +268,7 @@ TEST_F(SuitesTest, AreComparedWithABaseline) {
   const HarnessOutcome same = run_operators({"--baseline", baseline});
   EXPECT_EQ(same.status, 0);
   EXPECT_THAT(same.out, HasSubstr("no changes since " + baseline + ", 5 cases compared\n"));
-  const HarnessOutcome worse = run_operators({"--baseline", baseline, "--backend", "off_by_one"});
+  const HarnessOutcome worse = run_operators({"--baseline", baseline, "--executor", "off_by_one"});
   EXPECT_EQ(worse.status, 1);
   EXPECT_THAT(worse.out, AllOf(HasSubstr("5 cases compared: 5 worse\n"),
                                HasSubstr("  worse    aten.abs.default/float32/usual  ")));
@@ -288,7 +285,7 @@ TEST_F(SuitesTest, FailAsExpected) {
   };
   const std::string line = "aten.sum.default/float32/usual: output mismatch: adds one too many\n";
   const HarnessOutcome known =
-      run_with(line, {"--operator", "aten.sum", "--backend", "off_by_one"});
+      run_with(line, {"--operator", "aten.sum", "--executor", "off_by_one"});
   EXPECT_EQ(known.status, 0) << known.out << known.err;
   EXPECT_THAT(known.out, HasSubstr("0 of 1 cases passed, 1 expected failure"));
   EXPECT_THAT(reports().at("junit.xml"), HasSubstr("failures=\"0\" errors=\"0\" skipped=\"1\""));
@@ -306,10 +303,10 @@ TEST_F(SuitesTest, FailAsExpected) {
       0);
 
   const std::string pattern = "*float32/*: output mismatch: adds one too many\n";
-  const HarnessOutcome some = run_with(pattern, {"--backend", "off_by_one"});
+  const HarnessOutcome some = run_with(pattern, {"--executor", "off_by_one"});
   EXPECT_EQ(some.status, 1);
   EXPECT_THAT(some.out, HasSubstr("0 of 5 cases passed, 1 differs, 4 expected failure"));
-  const HarnessOutcome none = run_with(pattern, {"--backend", "no_abs"});
+  const HarnessOutcome none = run_with(pattern, {"--executor", "no_abs"});
   EXPECT_EQ(none.status, 0) << none.out << none.err;
   EXPECT_THAT(none.out, HasSubstr("3 of 5 cases passed, 2 unsupported"));
 }
@@ -320,7 +317,7 @@ TEST_F(SuitesTest, WriteTheListOfTheirFailures) {
     arguments.insert(arguments.end(), {"--write-expected-failures", list});
     return run_operators(arguments);
   };
-  const HarnessOutcome first = run({"--backend", "off_by_one", "--operator", "aten.abs"});
+  const HarnessOutcome first = run({"--executor", "off_by_one", "--operator", "aten.abs"});
   EXPECT_EQ(first.status, 1);
   const std::string text =
       "aten.abs.default/bfloat16/usual: output mismatch: new\n"
@@ -328,15 +325,15 @@ TEST_F(SuitesTest, WriteTheListOfTheirFailures) {
   EXPECT_EQ(read_file(list), text);
   // The reasons of a list that is there already stay, and what is not selected.
   write_file(list, "# One too many.\naten.abs.default/float32/usual: output mismatch: known\n");
-  const HarnessOutcome again = run({"--backend", "off_by_one", "--dtype", "bfloat16"});
+  const HarnessOutcome again = run({"--executor", "off_by_one", "--dtype", "bfloat16"});
   EXPECT_EQ(again.status, 1);
   const std::string both =
       "aten.abs.default/bfloat16/usual: output mismatch: new\n"
       "# One too many.\n"
       "aten.abs.default/float32/usual: output mismatch: known\n";
   EXPECT_EQ(read_file(list), both);
-  const std::vector<std::string> flags = {"--backend", "off_by_one",          "--operator",
-                                          "aten.abs",  "--expected-failures", list};
+  const std::vector<std::string> flags = {"--executor", "off_by_one",          "--operator",
+                                          "aten.abs",   "--expected-failures", list};
   EXPECT_EQ(run(flags).status, 0);
   EXPECT_EQ(read_file(list), both);
   EXPECT_EQ(run({"--dtype", "bfloat16", "--expected-failures", list}).status, 1);
@@ -352,7 +349,7 @@ TEST_F(SuitesTest, WriteTheListOfTheirFailures) {
 
 TEST_F(SuitesTest, StopACallThatTakesTooLong) {
   const HarnessOutcome outcome =
-      run_operators({"--backend", "hanging", "--category", "pointwise", "--timeout", "2"});
+      run_operators({"--executor", "hanging", "--category", "pointwise", "--timeout", "2"});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(outcome.out, HasSubstr("2 of 3 cases passed, 1 timed out"));
   EXPECT_EQ(results()["cases"][2]["failure"]["stage"], "execute");
@@ -378,7 +375,7 @@ TEST_F(SuitesTest, SayWhichCallsDidNotRunAndNameFaultyOperators) {
                     Not(HasSubstr("not run"))));
   EXPECT_THAT(reports().at("Doubled.md"),
               AllOf(HasSubstr("| as `add` of Close, not run |"), HasSubstr("1 not run, because")));
-  EXPECT_EQ(run({"--split", "--model", "Close", "--backend", "off_by_one"}).status, 1);
+  EXPECT_EQ(run({"--split", "--model", "Close", "--executor", "off_by_one"}).status, 1);
   EXPECT_THAT(reports().at("Close.md"), HasSubstr("Faulty operators: `aten.add."));
 }
 
@@ -398,8 +395,8 @@ TEST_F(SuitesTest, RunFromTheFilesThatWereWritten) {
   EXPECT_THAT(good.out, HasSubstr("5 of 5 cases passed; see "));
   EXPECT_EQ(case_names().size(), 5u);
   EXPECT_EQ(schema_problem(results()), "");
-  EXPECT_EQ(run({"--ir", suite, "--backend", "no_abs", "--require-support"}).status, 1);
-  const HarnessOutcome wrong = run({"--ir", suite, "--backend", "off_by_one"});
+  EXPECT_EQ(run({"--ir", suite, "--executor", "no_abs", "--require-support"}).status, 1);
+  const HarnessOutcome wrong = run({"--ir", suite, "--executor", "off_by_one"});
   EXPECT_EQ(wrong.status, 1);
   EXPECT_THAT(wrong.out, HasSubstr("0 of 5 cases passed, 5 differ"));
   EXPECT_EQ(files_below(suite), files);

@@ -89,7 +89,7 @@ class UnknownOperatorsTest : public HarnessTest {
 
 TEST_F(UnknownOperatorsTest, PassWhereWhoeverExecutesHasThem) {
   give_expected();
-  const HarnessOutcome outcome = run_net({"--backend", "knows_foo", "--per-node"});
+  const HarnessOutcome outcome = run_net({"--executor", "knows_foo", "--per-node"});
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("net  PASSED"));
   const std::string page = reports().at("net.md");
@@ -108,12 +108,12 @@ TEST_F(UnknownOperatorsTest, AreNamedWhereTheyAreNeeded) {
       AllOf(HasSubstr("2 values compared with those of the model, all within the tolerance. "
                       "2 values could not be compared."),
             HasSubstr("2 of 5 nodes are left out"), Not(HasSubstr("No value could be compared"))));
-  EXPECT_EQ(run_net({"--backend", "knows_foo"}).status, 1);
+  EXPECT_EQ(run_net({"--executor", "knows_foo"}).status, 1);
 }
 
 TEST_F(UnknownOperatorsTest, AreLeftOutWhereModelsAreTakenApart) {
   give_expected();
-  const HarnessOutcome outcome = run_net({"--backend", "knows_foo", "--split"});
+  const HarnessOutcome outcome = run_net({"--executor", "knows_foo", "--split"});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr("net  PASSED"), HasSubstr("2 of 2 cases passed"),
@@ -150,7 +150,7 @@ TEST_F(UnknownOperatorsTest, LeaveNoSuiteWhereNothingCanBeWritten) {
 
 TEST_F(UnknownOperatorsTest, TheReproducerMayBeANodeThatReturnsNothing) {
   give_expected();
-  const HarnessOutcome outcome = run_net({"--backend", "aborts_on_check"});
+  const HarnessOutcome outcome = run_net({"--executor", "aborts_on_check"});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(outcome.out, HasSubstr("crashed in execute"));
   const IR part = load_ir(output_ + "/repro/net/ir.json");

@@ -46,12 +46,12 @@ expect_status 0 "$prefix/bin/harness" --model WeightTying --output reports
 
 # A team's library, whose registrations reach the installed programs, and a harness of its own.
 harness="$prefix/bin/harness"
-expect_status 0 "$harness" --load-library build/libteam.so --model TeamNet --backend team_chip --output reports
+expect_status 0 "$harness" --load-library build/libteam.so --model TeamNet --executor team_chip --output reports
 expect_text '^libteam\.so: 1 model, 1 backend, 1 operator$'
 expect_text 'TeamNet +PASSED'
 expect_status 0 "$prefix/bin/torch-ir" ops reports/ir/TeamNet.json --load-library build/libteam.so
 expect_text 'unsupported operators: 0'
-expect_status 0 build/team_harness --model TeamNet --backend team_chip --output own_reports
+expect_status 0 build/team_harness --model TeamNet --executor team_chip --output own_reports
 expect_text 'TeamNet +PASSED'
 expect_status 0 build/team_harness --list-models
 expect_text '^TeamNet'

@@ -61,13 +61,10 @@ bool register_backend(const std::string& name, BackendFactory make) {
 
 std::vector<std::string> list_backends() { return registry().names(); }
 
-void check_backend(const std::string& name) {
-  if (registry().find(name)) return;
+std::string known_backends() {
   const std::vector<std::string> names = list_backends();
-  const std::string known =
-      names.empty() ? "no backend is linked into this program or loaded with --load-library"
-                    : fmt::format("expected one of: {}", fmt::join(names, ", "));
-  throw Error(fmt::format("unknown backend '{}'; {}", printable(name), known));
+  if (names.empty()) return "no backend is linked into this program or loaded with --load-library";
+  return fmt::format("backends: {}", fmt::join(names, ", "));
 }
 
 std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory) {
@@ -79,8 +76,10 @@ std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::st
   std::filesystem::create_directories(options.directory, error);
   if (error) throw OutputError("cannot create '" + options.directory + "': " + error.message());
   if (!settings.executor.empty()) return make_command_backend(settings, options.directory);
-  check_backend(settings.backend);
-  return registry().find(settings.backend)(options);
+  const auto make = registry().find(settings.backend);
+  if (make) return make(options);
+  throw Error(
+      fmt::format("unknown backend '{}'; {}", printable(settings.backend), known_backends()));
 }
 
 std::vector<at::Tensor> run_on(Backend& backend, const Case& graph_case) {

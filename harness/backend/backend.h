@@ -1,7 +1,7 @@
 // Backend: the interface to anything that runs a graph and is compared with the model.
 //
 // Our runtime (ExecutionPlan) and external commands are backends. A C++ program that links the
-// harness, or a library that it loads, registers its own, which `--backend my_chip` selects:
+// harness, or a library that it loads, registers its own, which `--executor my_chip` selects:
 //
 //   static const bool registered = register_backend(
 //       "my_chip", [](const BackendOptions& options) { return std::make_unique<MyChip>(options);

@@ -32,19 +32,14 @@ std::unique_ptr<Backend> make_nothing(const BackendOptions& options) {
 }
 
 TEST(BackendTest, IsFoundByItsNameOnceItIsRegistered) {
-  EXPECT_THAT([] { check_backend("npu"); },
-              ThrowsMessage<Error>(
-                  "unknown backend 'npu'; no backend is linked into this program or loaded "
-                  "with --load-library"));
+  EXPECT_EQ(known_backends(),
+            "no backend is linked into this program or loaded with --load-library");
   EXPECT_TRUE(register_backend("npu", make_nothing));
-  EXPECT_NO_THROW(check_backend("npu"));
-  EXPECT_THAT([] { check_backend("np\nu"); },
-              ThrowsMessage<Error>("unknown backend 'np\\x0au'; expected one of: npu"));
   EXPECT_TRUE(register_backend("cpu", make_nothing));
   EXPECT_THAT(list_backends(), ElementsAre("cpu", "npu"));
   const std::string folder = ::testing::TempDir() + "/backend_test";
-  EXPECT_THAT([&] { open_backend({.backend = "gpu"}, folder); },
-              ThrowsMessage<Error>("unknown backend 'gpu'; expected one of: cpu, npu"));
+  EXPECT_THAT([&] { open_backend({.backend = "gp\nu"}, folder); },
+              ThrowsMessage<Error>("unknown backend 'gp\\x0au'; backends: cpu, npu"));
 
   const std::unique_ptr<Backend> made = open_backend({.backend = "npu"}, folder);
   const auto* nothing = dynamic_cast<const Nothing*>(made.get());

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/backend/open_backend.h"
 #include "harness/backend/shell_command.h"
 #include "harness/results/result_fields.h"
 #include "harness/stages/stages.h"
@@ -124,12 +125,16 @@ std::string printed_text(const CommandEnd& end) {
 }
 
 // Throws InputError, which ends the run, if the command itself was not found: the exit status of
-// the shell, or of Python, and what they then print.
+// the shell, or of Python, and what they then print. A word alone may have meant a backend.
 void check_started(const std::string& command, const CommandEnd& end) {
   const std::string lines = last_lines(end.output);
   const bool is_of_shell = end.exit_status == 126 || end.exit_status == 127;
   const char* said = is_of_shell ? "/bin/sh: " : ": can't open file ";
   if ((!is_of_shell && end.exit_status != 2) || lines.find(said) == lines.npos) return;
+  if (command.find_first_of("/ {") == command.npos) {
+    throw InputError(
+        fmt::format("no program or C++ backend '{}'; {}", printable(command), known_backends()));
+  }
   throw InputError(fmt::format("cannot start the executor '{}': {}", printable(command), lines));
 }
 

@@ -192,7 +192,10 @@ TEST_F(CommandBackendTest, TellsHowACommandFailed) {
 // It would fail for each model.
 TEST_F(CommandBackendTest, ACommandThatIsNotThereEndsTheRun) {
   std::ofstream(folder_ + "/no_program") << "text";
-  const std::string commands[] = {"no_such_program", "cd / && ./no_such_program",
+  EXPECT_THAT([&] { backend("no_such_program")->run(graph_case()); },
+              ThrowsMessage<InputError>("no program or C++ backend 'no_such_program'; " +
+                                        known_backends()));
+  const std::string commands[] = {"no_such_program --server", "cd / && ./no_such_program",
                                   "'" + folder_ + "/no_program'", "python3 /no/such_program.py"};
   for (const std::string& command : commands) {
     for (const char* files : {kFiles, ""}) {

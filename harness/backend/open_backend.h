@@ -10,11 +10,11 @@
 
 namespace torch_ir {
 
-// Throws Error, listing the known names, when `name` is not registered.
-void check_backend(const std::string& name);
+// "backends: cpu, npu", or that there are none, for messages.
+std::string known_backends();
 
-// Makes the backend of `settings`, with its files below `directory`. Throws as check_backend or
-// make_command_backend, and OutputError.
+// Makes the backend of `settings`, with its files below `directory`. Throws Error for an unknown
+// name, as make_command_backend, and OutputError.
 std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory);
 
 // Runs the graph on the backend. State that it does not return is undefined.

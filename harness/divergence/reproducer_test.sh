@@ -35,8 +35,8 @@ replay() {
   grep -rqF -- "$message" "out/repro/$model" || fail "it does not show: $message"
 }
 
-replay MaskedLinear --backend bfloat16 --seed 3
-[[ $(block 2 out/MaskedLinear.md) == 'harness --ir . --backend bfloat16 --seed 3' ]]
+replay MaskedLinear --executor bfloat16 --seed 3
+[[ $(block 2 out/MaskedLinear.md) == 'harness --ir . --executor bfloat16 --seed 3' ]]
 
 # A program that takes the wrong operator, called with all that a shell has special.
 wrong="sed \"s/aten\\.relu\\.default/aten.ne\"'g.default/' {ir} > {outputs}.json &&

@@ -1,6 +1,6 @@
 // An example backend in C++: a chip that keeps its tensors in bfloat16.
 //
-//   bfloat16_harness --backend bfloat16 --model DeepResNet
+//   bfloat16_harness --executor bfloat16 --model DeepResNet
 //
 // A backend needs a class with `run`, registered under a name and linked with //harness:main (and
 // //models, or your own models).

@@ -16,11 +16,11 @@ expect() {
 
 expect 0 'MaskedLinear  PASSED'
 # bfloat16's three digits fail the harness's tolerance, but pass a coarse one.
-expect 1 'MaskedLinear  FAILED' --backend bfloat16
+expect 1 'MaskedLinear  FAILED' --executor bfloat16
 # The page names the program with the backend.
-grep -qxF 'bfloat16_harness --model MaskedLinear --backend bfloat16' reports/MaskedLinear.md ||
+grep -qxF 'bfloat16_harness --model MaskedLinear --executor bfloat16' reports/MaskedLinear.md ||
   { cat reports/MaskedLinear.md; echo 'the page has no command of this program'; exit 1; }
-expect 0 'MaskedLinear  PASSED' --backend bfloat16 --rtol 0.05 --atol 0.05 --trials 1
-expect 0 'right by its own error' --backend bfloat16 --compute-dtype bfloat16
-expect 1 'elements wrong' --backend bfloat16 --compute-dtype float16
-expect 2 "expected one of: bfloat16" --backend bfloat61
+expect 0 'MaskedLinear  PASSED' --executor bfloat16 --rtol 0.05 --atol 0.05 --trials 1
+expect 0 'right by its own error' --executor bfloat16 --compute-dtype bfloat16
+expect 1 'elements wrong' --executor bfloat16 --compute-dtype float16
+expect 2 "no program or C++ backend 'bfloat61'; backends: bfloat16" --executor bfloat61

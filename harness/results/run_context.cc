@@ -145,9 +145,8 @@ std::string cut_command(const Result& result) {
 }
 
 std::string backend_flags(const RunSettings& settings) {
-  std::string flags;
-  if (!settings.backend.empty()) flags += " --backend " + shell_word(settings.backend);
-  if (!settings.executor.empty()) flags += " --executor " + shell_word(settings.executor);
+  const std::string& word = settings.backend.empty() ? settings.executor : settings.backend;
+  std::string flags = word.empty() ? "" : " --executor " + shell_word(word);
   // A command asks for intermediates by {intermediates}.
   if (settings.executor_is_server && settings.executor_intermediates) flags += " --per-node";
   return flags;

@@ -88,7 +88,7 @@ Coverage coverage_of(const Result& result);
 // "rtol 0.0001, atol 0.0001, or as registered".
 std::string tolerance_rule_text(const RunSettings& settings);
 
-// " --backend my_chip", " --executor 'sim {ir} ...'"; empty for our runtime.
+// " --executor my_chip", " --executor 'sim {ir} ...'"; empty for our runtime.
 std::string backend_flags(const RunSettings& settings);
 
 // " --optimization fast --device cuda"; empty for the defaults.

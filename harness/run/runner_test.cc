@@ -142,7 +142,7 @@ TEST_F(RunnerTest, Float64AsTheReferenceGoesByTheOwnErrorWhereItSaysSomething) {
   ASSERT_TRUE(failed.nodes);
   EXPECT_TRUE(failed.nodes->first_divergence);
   ASSERT_TRUE(failed.reproducer);
-  EXPECT_EQ(failed.reproducer->command, "harness --ir . --backend rounds --tolerance own");
+  EXPECT_EQ(failed.reproducer->command, "harness --ir . --executor rounds --tolerance own");
   // The tolerance decides.
   EXPECT_TRUE(results[1].passed());
 }
@@ -455,7 +455,7 @@ TEST_F(RunnerTest, AGraphThatEndsItsProcessIsTheReproducer) {
   ASSERT_TRUE(result.nodes);
   EXPECT_EQ(result.nodes->error, result.failure->message);
   ASSERT_TRUE(result.reproducer);
-  EXPECT_EQ(result.reproducer->command, "harness --ir . --backend aborts --trials 1");
+  EXPECT_EQ(result.reproducer->command, "harness --ir . --executor aborts --trials 1");
   EXPECT_EQ(result.reproducer->message, result.failure->message);
   EXPECT_EQ(result.reproducer->num_nodes, 1);
   EXPECT_THAT(files, ElementsAre("inputs.safetensors", "ir.json", "weights.safetensors"));

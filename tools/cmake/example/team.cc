@@ -1,6 +1,6 @@
 // A team's model, operator and backend:
 //
-//   harness --load-library libteam.so --model TeamNet --backend team_chip
+//   harness --load-library libteam.so --model TeamNet --executor team_chip
 #include <torch/library.h>
 #include <torch/nn/modules/linear.h>
 #include <torch/types.h>
