@@ -287,8 +287,7 @@ ModelFiles files_against(const std::string& path) {
   ModelFiles files{.path = path};
   if (is_folder(path)) files.path = (fs::path(path) / kGraphFile).string();
   check_file("--against", files.path);
-  if (!files.path.ends_with(".json")) return files;
-  files.format = FileFormat::kGraph;
+  if (files.path.ends_with(".json")) files.format = FileFormat::kGraph;
   files.weights = if_there(beside(files, "weights"));
   return files;
 }

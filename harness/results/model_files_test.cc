@@ -67,6 +67,7 @@ TEST_F(ModelFilesTest, TensorsBesideAnArchiveAreIts) {
   m.inputs = {make("m.inputs.safetensors")};
   m.weights = make("m.weights.safetensors");
   expect_found({.path = file}, m);
+  EXPECT_EQ(files_against(file).weights, m.weights);
   const std::string other = make("other.safetensors");
   expect_found({.path = file, .inputs = {other}},
                {.name = "m", .path = file, .weights = m.weights, .inputs = {other}});
