@@ -184,7 +184,7 @@ TEST_F(ImportedModelsTest, EachFileOfInputsIsATrial) {
                     HasSubstr("those in `m.expected.safetensors`, `m.expected.2.safetensors`"),
                     HasSubstr("| m.inputs.safetensors |"), HasSubstr("| m.inputs.2.safetensors |"),
                     HasSubstr("--pt2 " + archive + "\n")));
-  EXPECT_EQ(schema_problem(nlohmann::json::parse(reports().at("results.json"))), "");
+  EXPECT_EQ(schema_problem(results()), "");
   expect_bad_usage({archive, "--export-suite", path("suite")},
                    "export writes one set of inputs of a model; '" + archive + "' has 2");
 
@@ -204,7 +204,7 @@ TEST_F(ImportedModelsTest, FilesOfInputsComeBeforeOtherSizesAndValues) {
   const std::string second =
       put("exports/dyn_derived_dim.other.inputs.safetensors", "m.inputs.2.safetensors");
   EXPECT_EQ(run({archive, "--trials", "2"}).status, 0);
-  const auto json = nlohmann::json::parse(reports().at("results.json"));
+  const auto json = results();
   std::vector<std::string> names;
   for (const auto& trial : json["models"][0]["trials"]) names.push_back(trial["name"]);
   ASSERT_GE(names.size(), 4u);
@@ -312,9 +312,8 @@ TEST_F(ImportedModelsTest, AQuantisedModelIsComparedWithItsFloatModel) {
               AllOf(HasSubstr("## Comparison with the float model"),
                     HasSubstr("| `relu` | `layers.1` | `aten.relu.default` | 2.6 | 40.6 |"),
                     HasSubstr("--pt2 " + quantised + " --against " + floating + "\n")));
-  const std::string results = reports().at("results.json");
-  EXPECT_EQ(schema_problem(nlohmann::json::parse(results)), "");
-  EXPECT_THAT(results, HasSubstr("\"num_saturated\": 4"));
+  EXPECT_EQ(schema_problem(results()), "");
+  EXPECT_THAT(reports().at("results.json"), HasSubstr("\"num_saturated\": 4"));
 }
 
 TEST_F(ImportedModelsTest, AFloatModelWithOtherInputsIsRefused) {

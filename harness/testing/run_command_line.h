@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -59,6 +60,7 @@ class HarnessTest : public ::testing::Test {
 
   std::string path(const std::string& name) const { return scratch_ + "/" + name; }
   std::map<std::string, std::string> reports() const { return files_below(output_); }
+  nlohmann::json results() const { return nlohmann::json::parse(reports().at("results.json")); }
   std::vector<std::string> report_names() const {
     std::vector<std::string> names;
     for (const auto& [name, content] : reports()) names.push_back(name);
