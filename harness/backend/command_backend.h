@@ -19,8 +19,9 @@
 // their symbols: the shapes of the inputs have the values. An output that occurs twice, or is an
 // input or a weight, is in the file once, under its name.
 //
-// A command without any placeholder is a server. It starts once for each of --jobs, reads requests
-// for the same files and answers them (executor_protocol.md).
+// A command without any placeholder is a server, unless it is the name of a C++ backend
+// (backend.h). It starts once for each of --jobs, reads requests for the same files and answers
+// them (executor_protocol.md).
 //
 // Exit status 0 is success. Status 3 means that the command does not support the graph, which is an
 // outcome of its own for single operators (--suite operators, --split). Any other end is an error
