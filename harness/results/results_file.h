@@ -1,5 +1,5 @@
 // OUT/results.json: the results of a run in one file for programs (results_format.md,
-// results_schema.json). The same results give the same bytes, because times are optional.
+// results_schema.json). The same results give the same bytes.
 #pragma once
 
 #include <functional>
