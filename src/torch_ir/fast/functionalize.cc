@@ -31,6 +31,14 @@ std::optional<c10::OperatorHandle> function_of(const c10::OperatorHandle& op) {
   return is_alike ? found : std::nullopt;
 }
 
+// Whether it is all the memory of a result, in order.
+bool is_whole(const Trace& trace, TensorId id) {
+  const TraceTensor& tensor = trace.tensors[id];
+  return trace.kind(id) == BufferKind::kIntermediate && tensor.offset == 0 &&
+         at::geometry_is_contiguous(tensor.sizes, tensor.strides) &&
+         bytes_of(tensor) == trace.buffer_of(id).bytes;
+}
+
 class Functionalizer {
  public:
   explicit Functionalizer(Trace& trace) : trace_(trace) {}
@@ -87,7 +95,8 @@ class Functionalizer {
     const auto function = is_where
                               ? c10::Dispatcher::singleton().findSchema({"aten::where", "self"})
                               : function_of(call.op);
-    if (self == nullptr || !function || !covers(*self) || !has_one_dtype(call, *self, is_where)) {
+    if (self == nullptr || !function || !is_whole(trace_, *self) ||
+        !has_one_dtype(call, *self, is_where)) {
       return false;
     }
     const BufferId old = trace_.tensors[*self].buffer;
@@ -103,13 +112,6 @@ class Functionalizer {
     call.arguments.resize(function->schema().arguments().size());
     call.outputs = {trace_.add(std::move(result))};
     return true;
-  }
-
-  bool covers(TensorId id) const {
-    const TraceTensor& tensor = trace_.tensors[id];
-    return trace_.kind(id) == BufferKind::kIntermediate && tensor.offset == 0 &&
-           at::geometry_is_contiguous(tensor.sizes, tensor.strides) &&
-           bytes_of(tensor) == trace_.buffer_of(id).bytes;
   }
 
   // A function of several dtypes may return another dtype than `self` has. A condition does not
@@ -206,14 +208,6 @@ bool is_rows_of(const TraceTensor& image, const TraceTensor& view) {
   return true;
 }
 
-bool is_whole_image(const Trace& trace, TensorId id) {
-  const TraceTensor& tensor = trace.tensors[id];
-  return tensor.sizes.size() == 4 && tensor.dtype == at::kFloat && tensor.offset == 0 &&
-         at::geometry_is_contiguous(tensor.sizes, tensor.strides) &&
-         trace.kind(id) == BufferKind::kIntermediate &&
-         bytes_of(tensor) == trace.buffer_of(id).bytes;
-}
-
 // What they make is contiguous, however their operands are laid out.
 constexpr std::string_view kContiguousReaders[] = {"aten::addmm", "aten::bmm", "aten::clone",
                                                    "aten::mm", "aten::native_layer_norm"};
@@ -233,14 +227,15 @@ std::vector<BufferId> memory_of_rows(const Trace& trace, const TraceFacts& facts
       const bool reads_rows = std::ranges::all_of(tensors, [&](TensorId id) {
         return trace.tensors[id].buffer != buffer || is_rows_of(image, trace.tensors[id]);
       });
-      const TraceTensor& made = trace.tensors[call.outputs.at(0)];
+      if (!reads_rows || call.outputs.empty()) return {};
+      const TraceTensor& made = trace.tensors[call.outputs[0]];
       const bool is_function =
           (is_pointwise(call.op) && tensors.size() == 1) || name == "aten::add";
       const bool makes_rows = is_function && is_rows_of(image, made) &&
                               bytes_of(made) == trace.buffers[made.buffer].bytes;
       const bool makes_contiguous = std::ranges::count(kContiguousReaders, name) > 0 &&
                                     at::geometry_is_contiguous(made.sizes, made.strides);
-      if (!reads_rows || !(makes_rows || makes_contiguous)) return {};
+      if (!makes_rows && !makes_contiguous) return {};
       if (makes_rows && std::ranges::count(memory, made.buffer) == 0) memory.push_back(made.buffer);
     }
   }
@@ -258,8 +253,9 @@ void copy_to_rows(Trace& trace) {
     const bool is_convolution = std::ranges::any_of(convolution_rules(), [&](const auto& entry) {
       return entry.padded_rule != nullptr && entry.operator_name == call.name();
     });
-    if (!is_convolution || !is_whole_image(trace, call.outputs[0])) continue;
+    if (!is_convolution || !is_whole(trace, call.outputs[0])) continue;
     const TraceTensor image = trace.tensors[call.outputs[0]];
+    if (image.sizes.size() != 4 || image.dtype != at::kFloat) continue;
     const std::vector<BufferId> memory = memory_of_rows(trace, facts, image);
     if (memory.empty() || facts.readers[image.buffer].empty()) continue;
     TraceTensor copy = image;
