@@ -3,7 +3,7 @@
 load("//harness:defs.bzl", "torch_ir_model_test")
 load("//tools:cc.bzl", "torch_ir_binary", "torch_ir_library")
 
-def torch_ir_models(name, models, deps, srcs = [], visibility = None):
+def torch_ir_models(name, models, deps, srcs = []):
     """One library of all models, the program that tests them, and a test of each.
 
     The test MODEL_test, tagged with the categories, runs the model through the pipeline and leaves
@@ -15,7 +15,6 @@ def torch_ir_models(name, models, deps, srcs = [], visibility = None):
         may share, and the categories of the registration, in the same order.
       deps: The dependencies of the models.
       srcs: Sources and headers that they share.
-      visibility: As in cc_library.
     """
     sources = {line.split(": ")[0]: None for line in models.values()}
     torch_ir_library(
@@ -25,7 +24,6 @@ def torch_ir_models(name, models, deps, srcs = [], visibility = None):
         alwayslink = True,
         # They only call LibTorch.
         copts = ["-O1"],
-        visibility = visibility,
         deps = deps,
     )
     torch_ir_binary(

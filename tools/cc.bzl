@@ -97,7 +97,16 @@ def _sources(name, sources, units, tags, testonly):
         "//conditions:default": names,
     })
 
-def torch_ir_library(name, srcs, hdrs = [], units = 1, copts = [], tags = [], testonly = False, visibility = None, **kwargs):
+def torch_ir_library(
+        name,
+        srcs,
+        hdrs = [],
+        units = 1,
+        copts = [],
+        tags = [],
+        testonly = False,
+        visibility = ["//:__subpackages__"],
+        **kwargs):
     """A cc_library whose sources are compiled together.
 
     Args:
@@ -259,19 +268,21 @@ def torch_ir_room(
             deps = own + deps + test_deps,
         )
 
-def torch_ir_binary(name, srcs = [], copts = [], **kwargs):
+def torch_ir_binary(name, srcs = [], copts = [], visibility = ["//:__subpackages__"], **kwargs):
     """A cc_binary.
 
     Args:
       name: The name of the target.
       srcs: Its sources.
       copts: More options for the compiler.
+      visibility: As in cc_binary.
       **kwargs: As in cc_binary.
     """
     native.cc_binary(
         name = name,
         srcs = srcs,
         copts = COPTS + ["-I" + _SRC] + copts,
+        visibility = visibility,
         **kwargs
     )
 
