@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <map>
+#include <utility>
 
 #include "torch_ir/analysis/multiply_adds.h"
 #include "torch_ir/ir/binding.h"
@@ -252,20 +253,15 @@ TEST(Cost, KnowsTheRegistry) {
 }
 
 TEST(Cost, IsQuickForLargeGraphs) {
-  TestGraphBuilder builder("Large");
-  builder.input("x", {8, 8}).weight("p_w", "w", {8, 8});
-  builder.op("n", "aten.mm.default", {"x", "p_w"}, {8, 8}).output("n");
-  IR ir = builder.build();
-  const OpNode first = ir.nodes[0];
   constexpr int kNodes = 100'000;
-  for (int i = 1; i < kNodes; ++i) {
-    OpNode node = first;
-    node.name = "n" + std::to_string(i);
-    node.inputs[0] = ir.nodes.back().outputs[0];
-    node.inputs[0].producer_node = ir.nodes.back().name;
-    node.outputs[0].name = node.name;
-    ir.nodes.push_back(std::move(node));
+  TestGraphBuilder builder("Large");
+  builder.input("n0", {8, 8}).weight("p_w", "w", {8, 8});
+  std::string last = "n0";
+  for (int i = 1; i <= kNodes; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    builder.op(name, "aten.mm.default", {std::exchange(last, name), "p_w"}, {8, 8});
   }
+  const IR ir = builder.output(last).build();
   EXPECT_EQ(cost_of(resolve(ir)).totals.multiply_adds, int64_t{512} * kNodes);
 }
 

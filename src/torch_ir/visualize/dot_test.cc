@@ -65,13 +65,13 @@ class Graphviz : public testing::Test {
     if (std::system("dot -V 2>/dev/null") != 0) GTEST_SKIP() << "Graphviz's dot is not on the PATH";
   }
 
-  // The output of `dot` for `text`.
-  static std::string render(const std::string& text, const std::string& format) {
+  // The picture that `dot` draws of `text`.
+  static std::string render(const std::string& text) {
     const std::string path = testing::TempDir() + "/graph";
     write_file(path + ".dot", text);
     // Fontconfig warns without a folder for its cache.
-    const std::string command = "XDG_CACHE_HOME='" + testing::TempDir() + "' dot -T" + format +
-                                " '" + path + ".dot' >'" + path + ".out' 2>'" + path + ".err'";
+    const std::string command = "XDG_CACHE_HOME='" + testing::TempDir() + "' dot -Tsvg '" + path +
+                                ".dot' >'" + path + ".out' 2>'" + path + ".err'";
     EXPECT_EQ(std::system(command.c_str()), 0);
     EXPECT_EQ(read_file(path + ".err"), "");
     return read_file(path + ".out");
@@ -79,24 +79,12 @@ class Graphviz : public testing::Test {
 };
 
 TEST_F(Graphviz, ShowsNamesAsTheyAre) {
-  const std::string svg = render(ir_to_dot(graph_with_hostile_names()), "svg");
+  const std::string svg = render(ir_to_dot(graph_with_hostile_names()));
   EXPECT_THAT(svg, HasSubstr("</svg>"));
   for (const char* text : {">Input: a&quot;b<", ">Input: tail\\<", ">strict.\\N\\G<",
                            ">&lt;i&gt;x&lt;/i&gt;<", ">Output: 가\uFFFD<", ">p_ &amp;amp;<"}) {
     EXPECT_THAT(svg, HasSubstr(text));
   }
-}
-
-TEST_F(Graphviz, DrawsEveryBoxAndEveryEdge) {
-  const std::string plain = render(ir_to_dot(transformer_block_graph()), "plain");
-  int boxes = 0;
-  int edges = 0;
-  for (size_t i = plain.find('\n'); i != std::string::npos; i = plain.find('\n', i + 1)) {
-    boxes += plain.compare(i + 1, 5, "node ") == 0;
-    edges += plain.compare(i + 1, 5, "edge ") == 0;
-  }
-  EXPECT_EQ(boxes, 25 + 16 + 2);
-  EXPECT_EQ(edges, 45 + 1);
 }
 
 }  // namespace

@@ -41,18 +41,6 @@ TEST(FoldGraph, AModuleIsOnePartACall) {
   EXPECT_THAT(outline(root.children[0]), ElementsAre("b 0-1", " 1-2"));
 }
 
-TEST(FoldGraph, ModulesWithDifferentTraitsAreNotEqual) {
-  std::vector<ChainNode> nodes;
-  for (int i = 0; i < 6; ++i) {
-    nodes.insert(nodes.end(), 3, {"relu", "layers." + std::to_string(i)});
-  }
-  std::vector<std::string> traits(18);
-  traits[13] = "0.5";
-  const Program program = resolve(chain_of(nodes), GraphChecks::kStructure);
-  EXPECT_THAT(outline(fold_graph(program, "", traits)),
-              ElementsAre("layers.0-3 0-12*4", "layers.4 12-15", "layers.5 15-18"));
-}
-
 TEST(FoldGraph, ManyDifferentModulesAreJoinedUnderTheirNames) {
   std::vector<ChainNode> nodes;
   std::vector<std::string> traits;
