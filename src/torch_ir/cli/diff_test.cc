@@ -75,11 +75,5 @@ TEST_F(DiffTest, WritesJson) {
   EXPECT_EQ(json["renamed"][0]["after"], "masked");
 }
 
-TEST_F(DiffTest, RefusesWhatIsNoGraph) {
-  expect_failed(torch_ir({"diff", graph_, path("missing.json")}), HasSubstr(path("missing.json")));
-  expect_failed(torch_ir({"diff", file("a.json", "hello"), graph_}), HasSubstr(path("a.json")));
-  EXPECT_EQ(torch_ir({"diff", graph_}).status, 2);
-}
-
 }  // namespace
 }  // namespace torch_ir

@@ -180,16 +180,6 @@ TEST_F(ExecuteTest, WritesNoSafetensorsUnderAnotherName) {
   EXPECT_EQ(execute("/dev/null").status, 0) << "a device has no name to choose";
 }
 
-TEST_F(ExecuteTest, RefusesAGraphThatIsNotWellFormed) {
-  const MaskedLinear model = masked_linear();
-  IR ir = masked_linear_graph();
-  std::swap(ir.nodes[0], ir.nodes[1]);
-  const std::string graph = graph_file("swapped.json", ir);
-  expect_failed(torch_ir({"execute", graph, "--weights", model.weights, "--inputs", model.inputs,
-                          "--outputs", path("outputs.safetensors")}),
-                StartsWith("torch-ir: " + graph + " is not well formed: "));
-}
-
 // LibTorch lists all backends that it knows.
 TEST_F(ExecuteTest, SaysOnceThatAGraphIsOfAnotherDevice) {
   const std::string graph = graph_file(

@@ -170,6 +170,7 @@ TEST_F(InfoTest, RefusesAGraphThatIsNotWellFormed) {
       {"diff", good, bad},
       {"benchmark", bad},
       {"import", bad, "--output", path("imported")},
+      {"execute", bad, "--inputs", good, "-o", path("outputs.safetensors")},
       {"info", bad, "--quiet"}};
   for (const std::vector<std::string>& command : commands) {
     SCOPED_TRACE(command[0]);

@@ -41,12 +41,6 @@ TEST_F(TorchIrTest, PrintsToTheStandardOutput) {
   EXPECT_EQ(shell("\"$torch_ir\" diff model.json other.json").status, 1);
 }
 
-TEST_F(TorchIrTest, ReportsUsageOnTheStandardError) {
-  expect_refused(shell("\"$torch_ir\" vlidate model.json"),
-                 "unknown command 'vlidate'; did you mean 'validate'? "
-                 "(see 'torch-ir --help')");
-}
-
 TEST_F(TorchIrTest, TakesPathsFromWhereTheUserIs) {
   std::filesystem::create_directory(path("elsewhere"));
   graph_file("model.json", masked_linear_graph());

@@ -41,9 +41,8 @@ TEST_F(VisualizeTest, DrawsPicturesWithGraphviz) {
 }
 
 TEST_F(VisualizeTest, CutsLargeGraphs) {
-  const std::string visualize = printed({"visualize", graph_, "--max-nodes", "5"});
-  EXPECT_EQ(visualize, ir_to_mermaid(ir_, {.max_nodes = 5}));
-  EXPECT_THAT(visualize, HasSubstr("... 20 more nodes ..."));
+  EXPECT_EQ(printed({"visualize", graph_, "--max-nodes", "5"}),
+            ir_to_mermaid(ir_, {.max_nodes = 5}));
 }
 
 TEST_F(VisualizeTest, DrawsTheInsideOfAModule) {
