@@ -165,6 +165,19 @@ Attribute with_origins(const Argument& argument, const Origins& origins) {
   });
 }
 
+// The tensors of one name, shape and dtype that have other values.
+void add_changed_values(ChangeKind kind, const StateDict& old, const StateDict& now,
+                        GraphDiff& diff) {
+  for (const auto& item : now) {
+    const at::Tensor* before = old.find(item.key());
+    if (before == nullptr || form_text(*before) != form_text(item.value())) continue;
+    const auto [was, is] = tensors_text(*before, item.value());
+    if (was == is) continue;
+    diff.changes.push_back(
+        {.kind = kind, .name = item.key(), .property = "values", .before = was, .after = is});
+  }
+}
+
 class GraphComparer {
  public:
   GraphComparer(const Graph& old, const Graph& now, std::string place, GraphDiff& diff)
@@ -263,12 +276,7 @@ class GraphComparer {
         old.constants, now.constants,
         [](const auto& constant) { return Item(constant.key(), form_text(constant.value())); },
         {ChangeKind::kConstantAdded, ChangeKind::kConstantRemoved, ChangeKind::kConstantChanged});
-    for (const auto& item : now.constants) {
-      const at::Tensor* before = old.constants.find(item.key());
-      if (before == nullptr || form_text(*before) != form_text(item.value())) continue;
-      const auto [was, is] = tensors_text(*before, item.value());
-      compare(ChangeKind::kConstantChanged, item.key(), "values", was, is);
-    }
+    add_changed_values(ChangeKind::kConstantChanged, old.constants, now.constants, diff_);
   }
 
   // Pairs inputs by name, then renamed ones by position; returns the old input of each new one.
@@ -499,17 +507,7 @@ std::pair<std::string, std::string> tensors_text(const at::Tensor& old, const at
 }
 
 void diff_weights(GraphDiff& diff, const StateDict& old, const StateDict& now) {
-  for (const auto& item : now) {
-    const at::Tensor* before = old.find(item.key());
-    if (before == nullptr || form_text(*before) != form_text(item.value())) continue;
-    const auto [was, is] = tensors_text(*before, item.value());
-    if (was == is) continue;
-    diff.changes.push_back({.kind = ChangeKind::kWeightChanged,
-                            .name = item.key(),
-                            .property = "values",
-                            .before = was,
-                            .after = is});
-  }
+  add_changed_values(ChangeKind::kWeightChanged, old, now, diff);
 }
 
 }  // namespace torch_ir
