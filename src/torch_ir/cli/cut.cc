@@ -109,6 +109,25 @@ std::string model_name(const std::string& path) {
   return std::filesystem::path(path).stem().string();
 }
 
+// The folder that is written to loses the case or the suite that it holds: no input may be in it.
+void refuse_inputs_in_output(const CutArguments& arguments) {
+  namespace fs = std::filesystem;
+  const auto real_path = [](const std::string& path) {
+    std::error_code ignored;
+    return fs::weakly_canonical(fs::absolute(path, ignored), ignored);
+  };
+  std::vector<std::string> inputs = arguments.files;
+  inputs.push_back(arguments.execution.weights.path);
+  inputs.push_back(arguments.execution.inputs);
+  for (const std::string& input : inputs) {
+    if (input.empty()) continue;
+    const fs::path inside = real_path(input).lexically_relative(real_path(arguments.output));
+    if (inside.empty() || *inside.begin() == "..") continue;
+    throw Error(arguments.output + ": writing there would overwrite the input '" + input +
+                "'; write elsewhere");
+  }
+}
+
 int run_cut(const CutArguments& arguments, Console& console) {
   const bool has_tensors =
       !arguments.execution.inputs.empty() || !arguments.execution.weights.path.empty();
@@ -118,6 +137,7 @@ int run_cut(const CutArguments& arguments, Console& console) {
         "by one");
   }
   if (arguments.from.empty() != arguments.to.empty()) throw Error("give both --from and --to");
+  refuse_inputs_in_output(arguments);
   std::set<std::string> names;
   for (const std::string& file : arguments.files) {
     if (!names.insert(model_name(file)).second) {

@@ -171,6 +171,27 @@ TEST_F(CutCommandTest, RefusesPartsThatAreNotThere) {
   EXPECT_FALSE(fs::exists(suite_));
 }
 
+// A case in the folder is replaced, and so are the cases of a suite.
+TEST_F(CutCommandTest, WritesOverNoneOfItsInputs) {
+  const std::string archive = archive_of("small.pt2");
+  const auto expect_refused_in_place = [&](const std::string& input,
+                                           const std::vector<std::string>& arguments) {
+    const auto before = suite_files();
+    expect_refused(cut(arguments), suite_ + ": writing there would overwrite the input '" + input +
+                                       "'; write elsewhere");
+    EXPECT_EQ(suite_files(), before);
+  };
+  made({archive, "--node", "linear"});
+  const std::string graph = suite_ + "/ir.json";
+  expect_refused_in_place(graph, {graph, "--node", "linear"});
+  const std::string weights = suite_ + "/weights.safetensors";
+  expect_refused_in_place(weights, {archive, "--node", "linear", "--weights", weights});
+  fs::remove_all(suite_);
+  made({archive});
+  const std::string of_case = case_folder(suite_, cases().at(0).name) + "/ir.json";
+  expect_refused_in_place(of_case, {of_case});
+}
+
 TEST_F(CutCommandTest, KeepsAnEarlierSuiteWhereItFails) {
   made({archive_of("small.pt2")});
   const auto before = suite_files();
