@@ -14,6 +14,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/base/text.h"
+#include "torch_ir/base/work_directory.h"
 #include "torch_ir/cases/case_files.h"
 #include "torch_ir/cases/split.h"
 #include "torch_ir/cli/command.h"
@@ -87,22 +88,20 @@ void choose_parts(const CutArguments& arguments, SplitModel& model) {
   model.keeps_equal = !model.only.empty();
 }
 
-// Writes the part as a case, in a folder that may have another case.
+// Writes the part as a case, in a folder that may have another case, which stays if that fails.
 void write_part(const SuiteCase& part, const std::string& folder) {
-  namespace fs = std::filesystem;
+  const std::vector<std::string> names = {kCaseInputs, kCaseWeights, kCaseExpected, kCaseGraph};
+  remove_stale_work_directories(folder);
   std::error_code none;
-  for (const auto& entry : fs::directory_iterator(folder, none)) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
     const std::string name = entry.path().filename().string();
-    const bool is_of_case =
-        name == kCaseGraph || name == kCaseWeights || name == kCaseInputs || name == kCaseExpected;
-    if (is_of_case) continue;
+    if (std::ranges::find(names, name) != names.end()) continue;
     throw Error(fmt::format("'{}' holds '{}', which is not part of a case; use an empty folder",
                             printable(folder), printable(name)));
   }
-  for (const char* name : {kCaseGraph, kCaseWeights, kCaseInputs, kCaseExpected}) {
-    fs::remove(fs::path(folder) / name, none);
-  }
-  save_case(part.content, folder);
+  const WorkDirectory unfinished(folder);
+  save_case(part.content, unfinished.path().string());
+  move_files(unfinished.path(), folder, names);
 }
 
 std::string model_name(const std::string& path) {

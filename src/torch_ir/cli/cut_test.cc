@@ -200,6 +200,16 @@ TEST_F(CutCommandTest, KeepsAnEarlierSuiteWhereItFails) {
   EXPECT_EQ(suite_files(), before);
 }
 
+TEST_F(CutCommandTest, KeepsAnEarlierCaseWhereItFails) {
+  const std::vector<std::string> arguments = {archive_of("small.pt2"), "--node", "linear"};
+  made(arguments);
+  fs::remove(suite_ + "/inputs.safetensors");
+  fs::create_directories(suite_ + "/inputs.safetensors/folder");
+  const auto before = suite_files();
+  expect_failed(cut(arguments), HasSubstr("inputs.safetensors"));
+  EXPECT_EQ(suite_files(), before);
+}
+
 TEST_F(CutCommandTest, IsNoSuccessWhereItLeavesCallsOut) {
   const auto cut_without = [&](size_t node) {
     IR ir = masked_linear_graph();
