@@ -21,7 +21,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/cases/case_files.h"
-#include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 #include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/tensor_files.h"
@@ -87,15 +87,6 @@ CommandTemplate parse_command(const std::string& command) {
   if (has("{intermediates}")) placeholders.push_back("intermediates");
   if (has("{groups}")) placeholders.push_back("groups");
   return CommandTemplate(command, placeholders);
-}
-
-// "float32 [1, 10]"
-std::string type_text(const Value& value) {
-  return dtype_name(value.dtype) + " " + shape_list_text(value);
-}
-
-std::string type_text(const at::Tensor& tensor) {
-  return type_text(Value{.shape = tensor.sizes().vec(), .dtype = tensor.scalar_type()});
 }
 
 // With the constants.
@@ -201,12 +192,12 @@ std::vector<at::Tensor> outputs_of(const StateDict& file, const Case& graph_case
     if (tensor == nullptr) {
       throw ExecutionError(
           fmt::format("Missing output '{}' ({}) of the executor; {{outputs}} has {}.",
-                      printable(value.name), type_text(value), few_names(file.keys())));
+                      printable(value.name), dtype_and_shape(value), few_names(file.keys())));
     }
     if (tensor->scalar_type() != value.dtype || !has_shape(*tensor, value, symbols)) {
       throw ExecutionError(fmt::format("The executor wrote output '{}' as {}; expected {}.",
-                                       printable(value.name), type_text(*tensor),
-                                       type_text(value)));
+                                       printable(value.name), dtype_and_shape(*tensor),
+                                       dtype_and_shape(value)));
     }
     outputs.push_back(*tensor);
   }

@@ -17,7 +17,6 @@
 #include "harness/stages/stages.h"
 #include "torch_ir/analysis/diff.h"
 #include "torch_ir/ir/binding.h"
-#include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/operator_facts.h"
@@ -182,10 +181,6 @@ void set_input_sqnr(const Program& floating, std::vector<ValuePair>& pairs) {
   }
 }
 
-std::string input_text(const Value& input) {
-  return fmt::format("{} {}", dtype_name(input.dtype), shape_list_text(input));
-}
-
 }  // namespace
 
 FloatModel::FloatModel(const std::string& path, const RunSettings& settings)
@@ -218,7 +213,7 @@ void FloatModel::check_inputs(const Program& quantized) const {
     throw InputError(fmt::format(
         "{} has input '{}' as {}, but the quantised model has '{}' as {}; give the float model "
         "that it was made from",
-        beginning, input.name, input_text(input), other.name, input_text(other)));
+        beginning, input.name, dtype_and_shape(input), other.name, dtype_and_shape(other)));
   }
 }
 

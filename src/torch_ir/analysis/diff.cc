@@ -13,19 +13,15 @@
 #include "torch_ir/analysis/diff_match.h"
 #include "torch_ir/analysis/weights.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/tensor_text.h"
 
 namespace torch_ir {
 namespace {
 
 // "float32 [1, 3, s0]", "int s0 + 1"
 std::string form_text(const Value& value) {
-  if (!value.is_scalar) return dtype_name(value.dtype) + " " + shape_list_text(value);
+  if (!value.is_scalar) return dtype_and_shape(value);
   return shape_text(value) + (value.expression.empty() ? "" : " " + value.expression);
-}
-
-std::string form_text(const at::Tensor& tensor) {
-  return form_text(Value{.shape = tensor.sizes().vec(), .dtype = tensor.scalar_type()});
 }
 
 // "[relu, weight]"
@@ -274,7 +270,9 @@ class GraphComparer {
                   always(ChangeKind::kWeightMapping));
     compare_items(
         old.constants, now.constants,
-        [](const auto& constant) { return Item(constant.key(), form_text(constant.value())); },
+        [](const auto& constant) {
+          return Item(constant.key(), dtype_and_shape(constant.value()));
+        },
         {ChangeKind::kConstantAdded, ChangeKind::kConstantRemoved, ChangeKind::kConstantChanged});
     add_changed_values(ChangeKind::kConstantChanged, old.constants, now.constants, diff_);
   }
@@ -481,7 +479,8 @@ GraphDiff diff(const Program& old, const Program& now) {
 }
 
 std::pair<std::string, std::string> tensors_text(const at::Tensor& old, const at::Tensor& now) {
-  if (form_text(old) != form_text(now)) return {form_text(old), form_text(now)};
+  const std::pair forms = {dtype_and_shape(old), dtype_and_shape(now)};
+  if (forms.first != forms.second) return forms;
   const auto state = [](const at::Tensor& tensor) {
     return tensor.is_meta() ? "unknown" : "known";
   };

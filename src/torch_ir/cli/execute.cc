@@ -15,7 +15,6 @@
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/execution.h"
 #include "torch_ir/cli/options.h"
-#include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/execution_plan.h"
@@ -66,7 +65,7 @@ int run_execute(const ExecuteArguments& arguments, Console& console) {
   save_weights_safetensors(outputs_by_name(*program, outputs), arguments.outputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
     console.talk() << printable((*program)[program->outputs[i]].name) << ": "
-                   << dtype_name(outputs[i].scalar_type()) << " " << outputs[i].sizes() << '\n';
+                   << dtype_and_shape(outputs[i]) << '\n';
   }
   return kDone;
 }

@@ -11,7 +11,6 @@
 #include "torch_ir/converter/extract.h"
 #include "torch_ir/exporter/capture/capture.h"
 #include "torch_ir/exporter/capture/lifted_constants.h"
-#include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/tensor_text.h"
 
@@ -70,12 +69,12 @@ void check_constants(const Program& program) {
     if (!is_unnamed || !program.constants[input.target].is_meta()) continue;
     const Value& value = program[input.value];
     throw ExportError(fmt::format(
-        "cannot export {}: constant '{}' ({} {}){} has no values: it is a tensor of the module "
+        "cannot export {}: constant '{}' ({}){} has no values: it is a tensor of the module "
         "that "
         "is neither a parameter nor a buffer, on the meta device; name it with register_constant "
         "(lifted_constants.h), or make the module on the CPU",
         program.model_name.empty() ? "the model" : "model '" + printable(program.model_name) + "'",
-        input.target, dtype_name(value.dtype), shape_list_text(value),
+        input.target, dtype_and_shape(value),
         value.readers.empty()
             ? ""
             : fmt::format(", read by node '{}',", program.nodes[value.readers[0]].name)));

@@ -39,6 +39,14 @@ std::string shape_list_text(c10::IntArrayRef shape) {
   return fmt::format("[{}]", fmt::join(shape.begin(), shape.end(), ", "));
 }
 
+std::string dtype_and_shape(const Value& value) {
+  return dtype_name(value.dtype) + " " + shape_list_text(value);
+}
+
+std::string dtype_and_shape(const at::Tensor& tensor) {
+  return dtype_name(tensor.scalar_type()) + " " + shape_list_text(tensor.sizes());
+}
+
 std::string message_text(const std::exception& error) {
   const auto* c10_error = dynamic_cast<const c10::Error*>(&error);
   if (c10_error == nullptr) return error.what();

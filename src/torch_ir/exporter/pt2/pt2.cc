@@ -14,7 +14,6 @@
 #include "torch_ir/exporter/pt2/archive.h"
 #include "torch_ir/exporter/pt2/archive_values.h"
 #include "torch_ir/exporter/pt2/read_program.h"
-#include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
 #include "torch_ir/ir/strided_copy.h"
@@ -181,8 +180,8 @@ std::vector<Leaf> order_tensors(std::vector<Leaf> leaves, const std::vector<Port
     });
     if (found == leaves.end()) found = std::find_if(next, leaves.end(), fits);
     if (found == leaves.end()) {
-      throw ExportError(fmt::format("no tensor fits the input '{}' ({} {})", printable(spec.name),
-                                    dtype_name(declared.dtype), shape_list_text(declared)));
+      throw ExportError(fmt::format("no tensor fits the input '{}' ({})", printable(spec.name),
+                                    dtype_and_shape(declared)));
     }
     std::rotate(next, found, found + 1);
     ++next;

@@ -11,7 +11,6 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
-#include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/strided_copy.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/weights/graph_names.h"
@@ -138,11 +137,10 @@ class WeightBinder {
       // Documents tell constants by their placeholders only.
       lines.push_back(fmt::format(
           fmt::runtime(missing.name.starts_with("c_")
-                           ? "Constant '{}' ({} {}), read by {}, has no values: pass it in "
+                           ? "Constant '{}' ({}), read by {}, has no values: pass it in "
                              "`constants`."
-                           : "Missing weight '{}' ({} {}), read by {}."),
-          printable(found->second->target), dtype_name(missing.dtype), shape_list_text(missing),
-          reader));
+                           : "Missing weight '{}' ({}), read by {}."),
+          printable(found->second->target), dtype_and_shape(missing), reader));
       missing_names_.push_back(found->second->target);
       missing_.erase(found);
     };

@@ -8,8 +8,8 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/resolve.h"
+#include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/runtime/graph/lowered_graph.h"
 
 namespace torch_ir {
@@ -91,8 +91,8 @@ std::vector<Mutation> carried_values(const Program& program,
     const Value& to = program[*input];
     const bool has_other_shape = !is_dynamic(from) && !is_dynamic(to) && from.shape != to.shape;
     if (has_other_shape || from.dtype != to.dtype) {
-      fail(fmt::format("the output is {} {}, the input {} {}", dtype_name(from.dtype),
-                       shape_list_text(from), dtype_name(to.dtype), shape_list_text(to)));
+      fail(fmt::format("the output is {}, the input {}", dtype_and_shape(from),
+                       dtype_and_shape(to)));
     }
     carried.push_back({static_cast<size_t>(output - program.outputs.begin()), *input});
   }

@@ -9,7 +9,6 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
-#include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/strided_copy.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/call_recording.h"
@@ -31,8 +30,8 @@ std::string input_problem(const Value& declared, c10::Device device, const at::T
     return fmt::format("Input '{}' {}.", printable(declared.name), what);
   };
   if (!input.defined()) {
-    return fmt::format("Missing input '{}' ({} {}).", printable(declared.name),
-                       dtype_name(declared.dtype), shape_list_text(declared));
+    return fmt::format("Missing input '{}' ({}).", printable(declared.name),
+                       dtype_and_shape(declared));
   }
   if (const std::string difference = describe_difference(input, declared); !difference.empty()) {
     return problem("has " + difference);

@@ -281,8 +281,7 @@ std::string difference(const LoweredNode& node, const Value& declared, const c10
   if (!output.defined()) return "";
   if (declared.is_scalar) return is("a tensor", "a number");
   if (has_shape(output, declared, symbols) && output.scalar_type() == declared.dtype) return "";
-  return is(fmt::format("{} {}", dtype_name(output.scalar_type()), shape_list_text(output.sizes())),
-            fmt::format("{} {}", dtype_name(declared.dtype), shape_list_text(declared)));
+  return is(dtype_and_shape(output), dtype_and_shape(declared));
 }
 
 }  // namespace
