@@ -48,17 +48,25 @@ ArgumentType classify(const c10::Argument& argument) {
 
 class Encoder {
  public:
-  explicit Encoder(OpNode& node) : node_(node) {}
+  Encoder(OpNode& node, const InputOf& input_of) : node_(node), input_of_(input_of) {}
 
-  void encode(const c10::Argument& argument, CallArgument value) {
-    if (auto* tensor = std::get_if<TensorMeta>(&value)) {
-      add_input(argument, std::move(*tensor));
-    } else if (auto* list = std::get_if<std::vector<std::optional<TensorMeta>>>(&value)) {
-      add_list(argument, std::move(*list));
-    } else if (auto* attribute = std::get_if<Attribute>(&value)) {
-      add_attribute(argument, std::move(*attribute));
+  void encode(const c10::Argument& argument, const std::optional<ArgumentValue>& given) {
+    const auto* attribute = given ? std::get_if<Attribute>(&*given) : nullptr;
+    const ArgumentType type = classify(argument);
+    // None for an optional tensor is the same as leaving it out.
+    const bool is_none =
+        attribute != nullptr && attribute->is_none() && type.kind != ArgumentKind::kOther;
+    if (!given || is_none) {
+      num_absent_ += type.kind == ArgumentKind::kTensor;
+    } else if (attribute != nullptr) {
+      attributes_.set(argument.name(), *attribute);
+    } else if (const auto* list = std::get_if<ValueList>(&*given)) {
+      add_list(*list);
     } else {
-      count_absent(argument);
+      if (type.kind == ArgumentKind::kTensor && type.is_optional) {
+        optional_inputs_.emplace_back(node_.inputs.size(), &argument);
+      }
+      node_.inputs.push_back(input_of_(std::get<ValueId>(*given)));
     }
   }
 
@@ -79,41 +87,21 @@ class Encoder {
   }
 
  private:
-  void add_input(const c10::Argument& argument, TensorMeta tensor) {
-    const ArgumentType type = classify(argument);
-    if (type.kind == ArgumentKind::kTensor && type.is_optional) {
-      optional_inputs_.emplace_back(node_.inputs.size(), &argument);
-    }
-    node_.inputs.push_back(std::move(tensor));
-  }
-
-  void add_list(const c10::Argument& argument, std::vector<std::optional<TensorMeta>> list) {
+  void add_list(const ValueList& list) {
     Attribute::List mask;
     int64_t count = 0;
-    for (auto& item : list) {
+    for (const auto& item : list) {
       mask.emplace_back(!item.has_value());
       if (!item) continue;
-      add_input(argument, std::move(*item));
+      node_.inputs.push_back(input_of_(*item));
       ++count;
     }
     sizes_.emplace_back(count);
-    if (count < static_cast<int64_t>(list.size())) masks_.emplace_back(std::move(mask));
-  }
-
-  // None for an optional tensor is the same as leaving it out.
-  void add_attribute(const c10::Argument& argument, Attribute attribute) {
-    if (attribute.is_none() && classify(argument).kind != ArgumentKind::kOther) {
-      count_absent(argument);
-    } else {
-      attributes_.set(argument.name(), std::move(attribute));
-    }
-  }
-
-  void count_absent(const c10::Argument& argument) {
-    num_absent_ += classify(argument).kind == ArgumentKind::kTensor;
+    if (count < std::ssize(list)) masks_.emplace_back(std::move(mask));
   }
 
   OpNode& node_;
+  const InputOf& input_of_;
   AttributeMap attributes_;
   Attribute::List sizes_;
   Attribute::List masks_;
@@ -131,15 +119,17 @@ class OperatorBinder::Binder {
       const ArgumentType type = classify(argument);
       parameters_.push_back({argument, type, type.is_optional || argument.default_value()});
     }
-    bound_.reserve(parameters_.size());
   }
 
-  const std::vector<BoundArgument>& bind(const OpNode& node) {
-    start(node);
+  std::vector<Argument> bind(const OpNode& node, const std::vector<ValueId>& inputs) {
+    start(node, inputs);
     choose_optional_arguments();
-    for (const Parameter& parameter : parameters_) bound_.push_back(bind(parameter));
+    std::vector<Argument> arguments;
+    for (const Parameter& parameter : parameters_) {
+      if (auto value = bind(parameter)) arguments.emplace_back(parameter.name(), std::move(*value));
+    }
     check_nothing_is_left();
-    return bound_;
+    return arguments;
   }
 
  private:
@@ -153,14 +143,14 @@ class OperatorBinder::Binder {
   };
   using Parameters = std::vector<const Parameter*>;
 
-  void start(const OpNode& node) {
+  void start(const OpNode& node, const std::vector<ValueId>& inputs) {
     node_ = &node;
+    inputs_ = inputs;
     positional_.clear();
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (node.inputs[i].arg.empty()) positional_.push_back(i);
     }
     given_.clear();
-    bound_.clear();
     next_positional_ = next_list_ = next_mask_ = num_named_used_ = num_attributes_used_ = 0;
     counts_.clear();
     for (const Attribute& item : list_attribute(kListSizes, "counts")) {
@@ -280,63 +270,63 @@ class OperatorBinder::Binder {
          " given; name the argument of each input with the key \"arg\"");
   }
 
-  BoundArgument bind(const Parameter& parameter) {
+  // Empty for an absent argument.
+  std::optional<ArgumentValue> bind(const Parameter& parameter) {
     if (const Attribute* attribute = node_->attrs.find(parameter.name())) {
       ++num_attributes_used_;
-      return attribute;
+      return *attribute;
     }
     if (parameter.is(ArgumentKind::kTensor)) return bind_tensor(parameter);
     if (parameter.is(ArgumentKind::kTensorList)) return bind_list(parameter);
     return absent(parameter);
   }
 
-  BoundArgument absent(const Parameter& parameter) const {
-    if (parameter.may_be_absent) return {};
+  std::optional<ArgumentValue> absent(const Parameter& parameter) const {
+    if (parameter.may_be_absent) return std::nullopt;
     fail("missing argument '" + parameter.name() + "'");
   }
 
-  BoundArgument bind_tensor(const Parameter& parameter) {
-    if (const auto named = take_named(parameter.name(), 1); !named.empty()) {
-      return named.front();
-    }
+  std::optional<ArgumentValue> bind_tensor(const Parameter& parameter) {
+    if (const auto named = take_named(parameter.name(), 1); !named.empty()) return named.front();
     const bool is_absent =
         parameter.may_be_absent && std::ranges::find(given_, &parameter) == given_.end();
     if (is_absent || next_positional_ == positional_.size()) return absent(parameter);
-    return positional_[next_positional_++];
+    return take_positional();
   }
 
-  BoundArgument bind_list(const Parameter& parameter) {
+  std::optional<ArgumentValue> bind_list(const Parameter& parameter) {
     if (next_list_ == counts_.size()) return absent(parameter);
     const size_t count = counts_[next_list_++];
-    std::vector<size_t> taken = take_named(parameter.name(), count);
+    std::vector<ValueId> taken = take_named(parameter.name(), count);
     while (taken.size() < count) {
       if (next_positional_ == positional_.size()) {
         fail("argument '" + parameter.name() + "' is a list of " + std::to_string(count) +
              " tensors, but only " + std::to_string(taken.size()) +
              (taken.size() == 1 ? " input is left" : " inputs are left"));
       }
-      taken.push_back(positional_[next_positional_++]);
+      taken.push_back(take_positional());
     }
     return spread(parameter, taken);
   }
 
-  std::vector<size_t> take_named(const std::string& name, size_t limit) {
-    std::vector<size_t> inputs;
-    if (positional_.size() == node_->inputs.size()) return inputs;
-    for (size_t i = 0; i < node_->inputs.size() && inputs.size() < limit; ++i) {
-      if (node_->inputs[i].arg == name) inputs.push_back(i);
+  ValueId take_positional() { return inputs_[positional_[next_positional_++]]; }
+
+  std::vector<ValueId> take_named(const std::string& name, size_t limit) {
+    std::vector<ValueId> taken;
+    if (positional_.size() == node_->inputs.size()) return taken;
+    for (size_t i = 0; i < node_->inputs.size() && taken.size() < limit; ++i) {
+      if (node_->inputs[i].arg == name) taken.push_back(inputs_[i]);
     }
-    num_named_used_ += inputs.size();
-    return inputs;
+    num_named_used_ += taken.size();
+    return taken;
   }
 
-  std::vector<std::optional<size_t>> spread(const Parameter& parameter,
-                                            const std::vector<size_t>& inputs) {
+  ValueList spread(const Parameter& parameter, const std::vector<ValueId>& inputs) {
     const bool has_mask = parameter.type.holds_none && next_mask_ < masks_.size();
     if (!has_mask) return {inputs.begin(), inputs.end()};
     const auto* mask = masks_[next_mask_++].get_if<Attribute::List>();
     if (mask == nullptr) fail_list(kListNoneMasks, "masks");
-    std::vector<std::optional<size_t>> spread;
+    ValueList spread;
     size_t num_placed = 0;
     for (const Attribute& item : *mask) {
       const bool* is_none = item.get_if<bool>();
@@ -400,7 +390,7 @@ class OperatorBinder::Binder {
   const c10::FunctionSchema& schema_;
   std::vector<Parameter> parameters_;
   const OpNode* node_ = nullptr;
-  std::vector<BoundArgument> bound_;
+  std::span<const ValueId> inputs_;
   std::vector<size_t> positional_;
   // The lengths of its tensor lists, and the masks of their None items.
   std::vector<size_t> counts_;
@@ -482,20 +472,17 @@ const c10::FunctionSchema* find_schema(std::string_view op_type) {
 }
 
 OperatorBinder::OperatorBinder(const c10::FunctionSchema& schema)
-    : binder_(std::make_unique<Binder>(schema)) {}
-OperatorBinder::OperatorBinder(OperatorBinder&&) noexcept = default;
-OperatorBinder& OperatorBinder::operator=(OperatorBinder&&) noexcept = default;
-OperatorBinder::~OperatorBinder() = default;
+    : binder_(std::make_shared<Binder>(schema)) {}
 
-const std::vector<BoundArgument>& OperatorBinder::bind(const OpNode& node) {
-  return binder_->bind(node);
+std::vector<Argument> OperatorBinder::bind(const OpNode& node, const std::vector<ValueId>& inputs) {
+  return binder_->bind(node, inputs);
 }
 
-void encode_arguments(const c10::FunctionSchema& schema, std::vector<CallArgument> arguments,
-                      OpNode& node) {
-  Encoder encoder(node);
+void encode_arguments(const c10::FunctionSchema& schema, const GivenArguments& arguments,
+                      const InputOf& input_of, OpNode& node) {
+  Encoder encoder(node, input_of);
   for (size_t i = 0; i < arguments.size(); ++i) {
-    encoder.encode(schema.arguments()[i], std::move(arguments[i]));
+    encoder.encode(schema.arguments()[i], arguments[i]);
   }
   encoder.finish();
 }

@@ -18,15 +18,15 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
-#include "torch_ir/ir/attribute.h"
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 
@@ -52,36 +52,30 @@ std::string_view advice_about_unknown(std::string_view op_type);
 // null. Schemas live as long as their operators.
 const c10::FunctionSchema* find_schema(std::string_view op_type);
 
-// An argument: at its default, an input by its index, a list of inputs (empty where it holds None),
-// or an attribute of the node.
-using BoundArgument =
-    std::variant<std::monostate, size_t, std::vector<std::optional<size_t>>, const Attribute*>;
-
 // Binds nodes that call the operator of `schema`, which must outlive the binder. Reuse it for many
 // nodes: it caches what it learns about the operator.
 class OperatorBinder {
  public:
   explicit OperatorBinder(const c10::FunctionSchema& schema);
-  OperatorBinder(OperatorBinder&&) noexcept;
-  OperatorBinder& operator=(OperatorBinder&&) noexcept;
-  ~OperatorBinder();
 
-  // Returns one entry for each argument of the schema. Throws ValidationError, naming node,
-  // operator and argument, if inputs are missing or left over, an attribute is unknown, or a
-  // required argument is absent. The result points into `node` and is valid until the next call.
-  const std::vector<BoundArgument>& bind(const OpNode& node);
+  // Returns the arguments that are given, in the order of the schema; `inputs` are the values of
+  // the node's inputs. Throws ValidationError, naming node, operator and argument, if inputs are
+  // missing or left over, an attribute is unknown, or a required argument is absent.
+  std::vector<Argument> bind(const OpNode& node, const std::vector<ValueId>& inputs);
 
  private:
   class Binder;
-  std::unique_ptr<Binder> binder_;
+  std::shared_ptr<Binder> binder_;
 };
 
-// An argument of a call: not given, a tensor, a list of tensors (None if empty), or anything else.
-using CallArgument =
-    std::variant<std::monostate, TensorMeta, std::vector<std::optional<TensorMeta>>, Attribute>;
+// One for each argument of a schema; empty if it is not given.
+using GivenArguments = std::vector<std::optional<ArgumentValue>>;
 
-// Fills `node`'s inputs and attributes from `arguments`, one for each argument of `schema`.
-void encode_arguments(const c10::FunctionSchema& schema, std::vector<CallArgument> arguments,
-                      OpNode& node);
+// Makes the input of a node that is a value.
+using InputOf = std::function<TensorMeta(ValueId)>;
+
+// Fills `node`'s inputs and attributes from `arguments`.
+void encode_arguments(const c10::FunctionSchema& schema, const GivenArguments& arguments,
+                      const InputOf& input_of, OpNode& node);
 
 }  // namespace torch_ir

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+#include <sstream>
+
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/testing/test_graphs.h"
 
@@ -14,39 +17,45 @@ const c10::FunctionSchema& schema_of(const std::string& op_type) {
 
 TensorMeta input(const std::string& name) { return meta(name, {2}); }
 
-using List = std::vector<std::optional<TensorMeta>>;
+// The number of the value that is called `name`.
+ValueId id(char name) { return static_cast<ValueId>(name); }
 
 // A node that calls `op_type` with these arguments only.
 OpNode encode(const std::string& op_type,
-              std::vector<std::pair<std::string, CallArgument>> arguments) {
+              std::vector<std::pair<std::string, ArgumentValue>> arguments) {
   const c10::FunctionSchema& schema = schema_of(op_type);
-  std::vector<CallArgument> by_position(schema.arguments().size());
+  GivenArguments by_position(schema.arguments().size());
   for (auto& [name, value] : arguments) {
     by_position.at(static_cast<size_t>(*schema.argumentIndexWithName(name))) = std::move(value);
   }
   OpNode encoded = node("node", op_type, {}, {});
-  encode_arguments(schema, std::move(by_position), encoded);
+  const auto input_of = [](ValueId value) {
+    return input(std::string(1, static_cast<char>(value)));
+  };
+  encode_arguments(schema, by_position, input_of, encoded);
   return encoded;
+}
+
+// Binds `node`, whose inputs are numbered in their order.
+std::vector<Argument> bind(const OpNode& node) {
+  std::vector<ValueId> inputs(node.inputs.size());
+  std::iota(inputs.begin(), inputs.end(), 0);
+  return OperatorBinder(schema_of(node.op_type)).bind(node, inputs);
 }
 
 // "self=x indices=[None, i] accumulate=True"; arguments at their defaults are left out.
 std::string bound_text(const OpNode& node) {
-  const c10::FunctionSchema& schema = schema_of(node.op_type);
   std::ostringstream text;
-  const std::vector<BoundArgument> bound = OperatorBinder(schema).bind(node);
-  for (size_t i = 0; i < bound.size(); ++i) {
-    if (std::holds_alternative<std::monostate>(bound[i])) continue;
-    text << (text.tellp() > 0 ? " " : "") << schema.arguments()[i].name() << '=';
-    if (const auto* tensor = std::get_if<size_t>(&bound[i])) {
+  for (const Argument& argument : bind(node)) {
+    text << (text.tellp() > 0 ? " " : "") << argument.name << '=';
+    if (const auto* tensor = std::get_if<ValueId>(&argument.value)) {
       text << node.inputs[*tensor].name;
-    } else if (const auto* list = std::get_if<std::vector<std::optional<size_t>>>(&bound[i])) {
+    } else if (const auto* list = std::get_if<ValueList>(&argument.value)) {
       text << '[';
-      for (const auto& input : *list) {
-        text << (input ? node.inputs[*input].name : "None") << ',';
-      }
+      for (const auto& value : *list) text << (value ? node.inputs[*value].name : "None") << ',';
       text << ']';
     } else {
-      text << *std::get<const Attribute*>(bound[i]);
+      text << std::get<Attribute>(argument.value);
     }
   }
   return text.str();
@@ -60,7 +69,7 @@ OpNode node_of(const std::string& op_type, std::vector<TensorMeta> inputs,
 // Expects an error with the node and `message`.
 void expect_not_bound(const OpNode& node, const std::string& message) {
   try {
-    OperatorBinder(schema_of(node.op_type)).bind(node);
+    bind(node);
     ADD_FAILURE() << "no error, expected " << message;
   } catch (const ValidationError& error) {
     EXPECT_EQ(error.what(), "node 'node' (" + node.op_type + "): " + message);
@@ -84,57 +93,57 @@ TEST(BindingTest, RoundTrips) {
     OpNode node;
     const char* expected;
   } cases[] = {
-      {encode("aten.linear.default", {{"input", input("x")}, {"weight", input("w")}}),
+      {encode("aten.linear.default", {{"input", id('x')}, {"weight", id('w')}}),
        "input=x weight=w"},
-      {encode("aten.conv2d.default", {{"input", input("x")},
-                                      {"weight", input("w")},
-                                      {"bias", input("b")},
+      {encode("aten.conv2d.default", {{"input", id('x')},
+                                      {"weight", id('w')},
+                                      {"bias", id('b')},
                                       {"stride", Attribute::list({2, 2})}}),
        "input=x weight=w bias=b stride=[2, 2]"},
-      {encode("aten.div.Tensor", {{"self", input("x")}, {"other", Attribute(4.0)}}),
+      {encode("aten.div.Tensor", {{"self", id('x')}, {"other", Attribute(4.0)}}),
        "self=x other=4.0"},
       {encode("aten.cat.default",
-              {{"tensors", List{input("a"), input("b")}}, {"dim", Attribute(1)}}),
+              {{"tensors", ValueList{id('a'), id('b')}}, {"dim", Attribute(1)}}),
        "tensors=[a,b,] dim=1"},
       {encode("aten.index.Tensor",
-              {{"self", input("x")}, {"indices", List{std::nullopt, input("i")}}}),
+              {{"self", id('x')}, {"indices", ValueList{std::nullopt, id('i')}}}),
        "self=x indices=[None,i,]"},
-      {encode("aten.index_put.default", {{"self", input("x")},
-                                         {"indices", List{input("i"), std::nullopt, input("j")}},
-                                         {"values", input("v")},
+      {encode("aten.index_put.default", {{"self", id('x')},
+                                         {"indices", ValueList{id('i'), std::nullopt, id('j')}},
+                                         {"values", id('v')},
                                          {"accumulate", Attribute(true)}}),
        "self=x indices=[i,None,j,] values=v accumulate=True"},
-      {encode("aten.stack.default", {{"tensors", List{}}}), "tensors=[]"},
+      {encode("aten.stack.default", {{"tensors", ValueList{}}}), "tensors=[]"},
   };
   for (const auto& [node, expected] : cases) EXPECT_EQ(bound_text(node), expected);
 }
 
 TEST(BindingTest, NamesTheArgumentOnlyBehindAGap) {
-  const OpNode norm = encode(
-      "aten.layer_norm.default",
-      {{"input", input("x")}, {"normalized_shape", Attribute::list({2})}, {"bias", input("b")}});
+  const OpNode norm =
+      encode("aten.layer_norm.default",
+             {{"input", id('x')}, {"normalized_shape", Attribute::list({2})}, {"bias", id('b')}});
   EXPECT_EQ(norm.inputs[0].arg, "");
   EXPECT_EQ(norm.inputs[1].arg, "bias");
   EXPECT_EQ(bound_text(norm), "input=x normalized_shape=[2] bias=b");
 
-  const OpNode clamp = encode("aten.clamp.Tensor", {{"self", input("x")}, {"max", input("m")}});
+  const OpNode clamp = encode("aten.clamp.Tensor", {{"self", id('x')}, {"max", id('m')}});
   EXPECT_EQ(bound_text(clamp), "self=x max=m");
 
-  const OpNode none = encode("aten.clamp.Tensor",
-                             {{"self", input("x")}, {"min", Attribute()}, {"max", input("m")}});
+  const OpNode none =
+      encode("aten.clamp.Tensor", {{"self", id('x')}, {"min", Attribute()}, {"max", id('m')}});
   EXPECT_EQ(none, clamp);
 }
 
 TEST(BindingTest, WritesListsAsThePythonPackageDoes) {
   const OpNode index = encode("aten.index.Tensor",
-                              {{"self", input("x")}, {"indices", List{std::nullopt, input("i")}}});
+                              {{"self", id('x')}, {"indices", ValueList{std::nullopt, id('i')}}});
   const AttributeMap expected = {
       {"_tensor_list_sizes", Attribute::list({1})},
       {"_tensor_list_none_masks", Attribute::list({Attribute::list({true, false})})}};
   EXPECT_EQ(index.attrs, expected);
 
-  const OpNode cat = encode("aten.cat.default",
-                            {{"tensors", List{input("a"), input("b")}}, {"dim", Attribute(1)}});
+  const OpNode cat =
+      encode("aten.cat.default", {{"tensors", ValueList{id('a'), id('b')}}, {"dim", Attribute(1)}});
   const AttributeMap cat_expected = {{"_tensor_list_sizes", Attribute::list({2})}, {"dim", 1}};
   EXPECT_EQ(cat.attrs, cat_expected);
 }

@@ -29,32 +29,18 @@ void for_each_weight(const Graph& graph, Visit visit) {
   }
 }
 
-CallArgument as_call_argument(const Argument& argument, const GraphAnalyzer& analyzer) {
-  if (const auto* value = std::get_if<ValueId>(&argument.value)) {
-    return analyzer.get_input_meta(*value);
-  }
-  if (const auto* values = std::get_if<ValueList>(&argument.value)) {
-    std::vector<std::optional<TensorMeta>> list;
-    for (const auto& value : *values) {
-      list.push_back(value ? std::optional(analyzer.get_input_meta(*value)) : std::nullopt);
-    }
-    return list;
-  }
-  return std::get<Attribute>(argument.value);
-}
-
 void encode_with_schema(const Node& node, const c10::FunctionSchema& schema,
-                        const GraphAnalyzer& analyzer, OpNode& converted) {
-  std::vector<CallArgument> arguments(schema.arguments().size());
+                        const InputOf& input_of, OpNode& converted) {
+  GivenArguments arguments(schema.arguments().size());
   for (const Argument& argument : node.arguments) {
     const auto index = schema.argumentIndexWithName(argument.name);
     if (!index) {
       throw ConversionError(fmt::format("node '{}': {} has no argument '{}'", printable(node.name),
                                         printable(node.target), printable(argument.name)));
     }
-    arguments[static_cast<size_t>(*index)] = as_call_argument(argument, analyzer);
+    arguments[static_cast<size_t>(*index)] = argument.value;
   }
-  encode_arguments(schema, std::move(arguments), converted);
+  encode_arguments(schema, arguments, input_of, converted);
 }
 
 // Converts `attribute` to what an IR file gives back without a schema: names for dtypes, devices
@@ -80,16 +66,16 @@ struct UntypedForm {
 };
 
 // Without a schema positions mean nothing, so each input names its argument.
-void encode_by_name(const Node& node, const GraphAnalyzer& analyzer, OpNode& converted) {
+void encode_by_name(const Node& node, const InputOf& input_of, OpNode& converted) {
   std::vector<c10::Argument> schema;
-  std::vector<CallArgument> values;
+  GivenArguments values;
   for (const Argument& argument : node.arguments) {
     schema.emplace_back(argument.name, c10::AnyType::get());
-    values.push_back(as_call_argument(argument, analyzer));
-    auto* attribute = std::get_if<Attribute>(&values.back());
+    values.emplace_back(argument.value);
+    auto* attribute = std::get_if<Attribute>(&*values.back());
     if (attribute != nullptr) *attribute = std::visit(UntypedForm(), attribute->value());
   }
-  encode_arguments(c10::FunctionSchema(node.target, "", schema, {}), std::move(values), converted);
+  encode_arguments(c10::FunctionSchema(node.target, "", schema, {}), values, input_of, converted);
   auto input = converted.inputs.begin();
   for (const Argument& argument : node.arguments) {
     for_each_value(argument, [&](ValueId) { (input++)->arg = argument.name; });
@@ -198,11 +184,12 @@ OpNode convert_default(const Node& node, const GraphAnalyzer& analyzer) {
   OpNode converted;
   converted.name = node.name;
   converted.op_type = node.target;
+  const auto input_of = [&](ValueId value) { return analyzer.get_input_meta(value); };
   const c10::FunctionSchema* schema = find_schema(node.target);
   if (schema != nullptr && node.find_opaque() == nullptr) {
-    encode_with_schema(node, *schema, analyzer, converted);
+    encode_with_schema(node, *schema, input_of, converted);
   } else {
-    encode_by_name(node, analyzer, converted);
+    encode_by_name(node, input_of, converted);
   }
   for (const ValueId output : node.outputs) {
     converted.outputs.push_back(analyzer.get_output_meta(output));

@@ -15,10 +15,8 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/binding.h"
-#include "torch_ir/ir/builtin_operators.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/ivalue.h"
-#include "torch_ir/ir/sym_expr.h"
 #include "torch_ir/ir/value_checks.h"
 
 namespace torch_ir {
@@ -30,12 +28,6 @@ Attribute example_of(const TensorMeta& meta) {
   return 0;
 }
 
-bool returns_list(const c10::FunctionSchema& schema) {
-  return std::ranges::any_of(schema.returns(), [](const c10::Argument& value) {
-    return value.type()->kind() == c10::TypeKind::ListType;
-  });
-}
-
 // Resolves one graph: the IR's, which also has placeholders and weights, or a control flow node's.
 class GraphResolver {
  public:
@@ -44,7 +36,7 @@ class GraphResolver {
 
   // The result is a program only if nothing was reported.
   Graph resolve() {
-    for (const TensorMeta& input : document_.graph_inputs) refuse_strides(input);
+    for (const TensorMeta& input : document_.graph_inputs) refuse_strides(input, report_);
     add_inputs();
     return finish();
   }
@@ -55,14 +47,14 @@ class GraphResolver {
     add_placeholders(ir);
     check_ties(ir);
     check_constants(ir);
-    check_ranges(ir);
+    check_ranges(ir.range_constraints, report_);
     Program program;
-    static_cast<Graph&>(program) = finish();
+    static_cast<Graph&>(program) = finish(ir.weights);
     program.model_name = ir.model_name;
     program.torch_version = ir.pytorch_version;
     for (size_t i = 0; i < ir.graph_outputs.size(); ++i) {
-      const Name* mutated = find_name(ir.graph_outputs[i].mutates);
-      if (mutated != nullptr && mutated->value) program.mutations.push_back({i, *mutated->value});
+      const auto mutated = find_value(ir.graph_outputs[i].mutates);
+      if (mutated) program.mutations.push_back({i, *mutated});
     }
     for (const std::string& name : ir.state) add_state(name, program);
     program.tied_weights = ir.tied_weights;
@@ -83,7 +75,7 @@ class GraphResolver {
     bool is_producer = false;
   };
   struct Weight {
-    const TensorMeta* meta = nullptr;
+    const TensorMeta& meta;
     bool has_placeholder = false;
   };
   struct Operator {
@@ -120,8 +112,8 @@ class GraphResolver {
     for (const TensorMeta& input : document_.graph_inputs) {
       check_meta(input, "graph input ", report_);
       check_input_sizes(input, report_);
-      check_strides(input, "graph input");
-      refuse_requires_grad(input);
+      check_strides(input, "graph input", report_);
+      refuse_requires_grad(input, report_);
       const ValueId value = add_value(input, input.name);
       user_inputs_.push_back({InputKind::kUserInput, value});
       if (!declare(input.name, value)) {
@@ -131,15 +123,15 @@ class GraphResolver {
     }
   }
 
-  Graph finish() {
+  Graph finish(const std::vector<TensorMeta>& weights = {}) {
     names_.reserve(names_.size() + document_.nodes.size());
     graph_.nodes.reserve(document_.nodes.size());
     for (size_t i = 0; i < document_.nodes.size(); ++i) add_node(i);
     for (const TensorMeta& output : document_.graph_outputs) add_output(output);
-    check_constant_outputs();
+    check_constant_outputs(document_, report_);
     graph_.constant_outputs = document_.constant_outputs;
-    for (const auto& [name, weight] : weights_) {
-      if (!weight.has_placeholder) add_weight_value(*weight.meta, weight.meta->name);
+    for (const TensorMeta& weight : weights) {
+      if (!find_weight(weight.name)->has_placeholder) add_weight_value(weight, weight.name);
     }
     std::ranges::move(user_inputs_, std::back_inserter(graph_.inputs));
     return std::move(graph_);
@@ -151,21 +143,10 @@ class GraphResolver {
       if (is_dynamic(weight) || weight.is_scalar) {
         report_("weight '{}' must be a tensor whose sizes are known", weight.name);
       }
-      check_strides(weight, "weight");
-      if (!weight_places_.emplace(weight.name, weights_.size()).second) {
+      check_strides(weight, "weight", report_);
+      if (!weights_.try_emplace(weight.name, Weight{weight}).second) {
         report_("weight '{}' has the same name as another weight", weight.name);
-      } else {
-        weights_.push_back({weight.name, {&weight}});
       }
-    }
-  }
-
-  void check_strides(const TensorMeta& tensor, const char* kind) {
-    const auto is_negative = [](int64_t stride) { return stride < 0; };
-    if (!tensor.strides.empty() && (tensor.strides.size() != tensor.shape.size() ||
-                                    std::ranges::any_of(tensor.strides, is_negative))) {
-      report_("{} '{}' has the strides [{}], expected {} that are not negative", kind, tensor.name,
-              fmt::join(tensor.strides, ", "), tensor.shape.size());
     }
   }
 
@@ -176,8 +157,8 @@ class GraphResolver {
   }
 
   Weight* find_weight(std::string_view name) {
-    const auto found = weight_places_.find(name);
-    return found == weight_places_.end() ? nullptr : &weights_[found->second].second;
+    const auto found = weights_.find(name);
+    return found == weights_.end() ? nullptr : &found->second;
   }
 
   void add_placeholders(const IR& ir) {
@@ -193,7 +174,7 @@ class GraphResolver {
         continue;
       }
       weight->has_placeholder = true;
-      if (!declare(item.key(), add_weight_value(*weight->meta, item.key()))) {
+      if (!declare(item.key(), add_weight_value(weight->meta, item.key()))) {
         report_("weight_name_mapping: placeholder '{}' has the same name as a graph input",
                 item.key());
       }
@@ -206,8 +187,8 @@ class GraphResolver {
       for (const std::string& name : names) {
         const Weight* weight = find_weight(name);
         if (weight == nullptr) continue;
-        if (first == nullptr) first = weight->meta;
-        if (const auto what = disagreement(*weight->meta, *first)) {
+        if (first == nullptr) first = &weight->meta;
+        if (const auto what = disagreement(weight->meta, *first)) {
           report_("weight '{}' {} as '{}', with which it is tied", name, *what, first->name);
         }
       }
@@ -219,31 +200,13 @@ class GraphResolver {
       const Weight* weight = find_weight(item.key());
       if (weight == nullptr) {
         report_("constant '{}' is not among the weights", item.key());
-        continue;
-      }
-      if (!item.value().defined()) {
+      } else if (!item.value().defined()) {
         report_("constant '{}' is undefined", item.key());
-        continue;
-      }
-      TensorMeta constant;
-      constant.shape = item.value().sizes().vec();
-      constant.dtype = dtype_name(item.value().scalar_type());
-      if (const auto what = disagreement(constant, *weight->meta)) {
+      } else if (const auto what = disagreement({.name = item.key(),
+                                                 .shape = item.value().sizes().vec(),
+                                                 .dtype = dtype_name(item.value().scalar_type())},
+                                                weight->meta)) {
         report_("constant '{}' {} among the weights", item.key(), *what);
-      }
-    }
-  }
-
-  void check_ranges(const IR& ir) {
-    for (const SymbolRange& range : ir.range_constraints) {
-      try {
-        SymExpr::parse(range.expression);
-      } catch (const ValidationError& error) {
-        report_("range_constraints: {}", error.what());
-      }
-      if (range.min && range.max && *range.min > *range.max) {
-        report_("range_constraints: empty range for '{}': at least {} and at most {}",
-                range.expression, *range.min, *range.max);
       }
     }
   }
@@ -251,6 +214,11 @@ class GraphResolver {
   const Name* find_name(std::string_view name) const {
     const auto found = names_.find(name);
     return found == names_.end() ? nullptr : &found->second;
+  }
+
+  std::optional<ValueId> find_value(std::string_view name) const {
+    const Name* known = find_name(name);
+    return known == nullptr ? std::nullopt : known->value;
   }
 
   // Returns false if the name is taken.
@@ -271,9 +239,7 @@ class GraphResolver {
 
   void add_output(const TensorMeta& output) {
     graph_.outputs.push_back(find_use({output, nullptr}));
-    if (output.mutates.empty()) return;
-    const Name* mutated = find_name(output.mutates);
-    if (mutated == nullptr || !mutated->value) {
+    if (!output.mutates.empty() && !find_value(output.mutates)) {
       report_(
           "graph output '{}' is the new value of '{}', which is neither a graph input nor a "
           "placeholder",
@@ -282,10 +248,8 @@ class GraphResolver {
   }
 
   void add_state(const std::string& name, Program& program) {
-    const Name* known = find_name(name);
-    const auto input = std::ranges::find_if(program.inputs, [&](const GraphInput& it) {
-      return known != nullptr && known->value == it.value;
-    });
+    const auto value = find_value(name);
+    const auto input = std::ranges::find(program.inputs, value, &GraphInput::value);
     if (input == program.inputs.end()) {
       report_("state '{}' is neither a graph input nor a placeholder", name);
     } else if (std::ranges::find(program.mutations, input->value, &Mutation::placeholder) !=
@@ -297,33 +261,16 @@ class GraphResolver {
     }
   }
 
-  void check_constant_outputs() {
-    const auto num_outputs =
-        static_cast<int64_t>(document_.graph_outputs.size() + document_.constant_outputs.size());
-    int64_t least = 0;
-    for (const ConstantOutput& output : document_.constant_outputs) {
-      if (output.index < least || output.index >= num_outputs) {
-        report_(
-            "constant_outputs: invalid index {}: there are {} outputs, and each index must be "
-            "listed once, in order",
-            output.index, num_outputs);
-        return;
-      }
-      least = output.index + 1;
-    }
-  }
-
   // Null for a name that is not a value, or whose declaration is unknown.
   const TensorMeta* declaration_of(std::string_view name) const {
-    const Name* known = find_name(name);
-    return known == nullptr || !known->value ? nullptr : declarations_[*known->value];
+    const auto value = find_value(name);
+    return value ? declarations_[*value] : nullptr;
   }
 
   void check_references(const OpNode& node) {
     for (const auto& [name, attribute] : node.attrs) {
       for (const std::string& ref : value_refs(attribute)) {
-        const Name* value = find_name(ref);
-        if (value == nullptr || !value->value) {
+        if (!find_value(ref)) {
           report_("node '{}': attribute '{}' refers to '{}', which {}", node.name, name, ref,
                   maker_of(ref) != nullptr ? "a later node makes" : "is not a value of the graph");
         } else if (declaration_of(ref) == nullptr || !declaration_of(ref)->is_scalar) {
@@ -335,14 +282,8 @@ class GraphResolver {
   }
 
   std::vector<Graph> resolve_graphs(const OpNode& node) {
-    const size_t expected = num_graphs_of(node.op_type);
     std::vector<Graph> graphs;
-    const bool may_have_any = expected == 0 && is_higher_order(node.op_type);
-    if (!may_have_any && node.graphs.size() != expected) {
-      report_("node '{}' ({}): wrong number of graphs: {}, expected {}", node.name, node.op_type,
-              node.graphs.size(), expected);
-      return graphs;
-    }
+    if (!check_num_graphs(node, report_)) return graphs;
     for (size_t i = 0; i < node.graphs.size(); ++i) {
       const ProblemReport inside =
           report_.inside(fmt::format("node '{}', graph {}: ", node.name, i));
@@ -380,8 +321,8 @@ class GraphResolver {
     const auto first_output = static_cast<ValueId>(graph_.values.size());
     for (const TensorMeta& output : node.outputs) {
       check_meta(output, fmt::format("node '{}': output ", node.name), report_);
-      refuse_strides(output);
-      refuse_requires_grad(output);
+      refuse_strides(output, report_);
+      refuse_requires_grad(output, report_);
       resolved.outputs.push_back(add_value(output, output.name));
       if (!declare(output.name, resolved.outputs.back())) {
         report_("node '{}': output '{}' has the same name as another value", node.name,
@@ -395,19 +336,10 @@ class GraphResolver {
     resolved.arguments = resolve_arguments(node, inputs);
   }
 
-  void refuse_strides(const TensorMeta& value) {
-    if (value.strides.empty()) return;
-    report_("'{}' has strides, which only weights and inputs of the model have", value.name);
-  }
-
-  void refuse_requires_grad(const TensorMeta& value) {
-    if (value.requires_grad) report_("'{}' has requires_grad, which only weights have", value.name);
-  }
-
   // Any value if there is a problem.
   ValueId find_use(const Use& use) {
-    refuse_strides(use.tensor);
-    refuse_requires_grad(use.tensor);
+    refuse_strides(use.tensor, report_);
+    refuse_requires_grad(use.tensor, report_);
     const auto value = use.tensor.producer_node ? find_produced(use) : find_named(use);
     if (!value || declarations_[*value] == nullptr) return 0;
     if (const auto problem = disagreement(use.tensor, *declarations_[*value])) {
@@ -449,10 +381,10 @@ class GraphResolver {
   // Reports a missing value.
   std::optional<ValueId> find_named(const Use& use) {
     const std::string& name = use.tensor.name;
-    if (const Name* known = find_name(name); known != nullptr && known->value) return known->value;
+    if (const auto known = find_value(name)) return known;
     if (Weight* weight = find_weight(name)) {
       weight->has_placeholder = true;
-      const ValueId value = add_weight_value(*weight->meta, name);
+      const ValueId value = add_weight_value(weight->meta, name);
       declare(name, value);
       return value;
     }
@@ -477,12 +409,13 @@ class GraphResolver {
     if (op == nullptr) return unnamed_arguments(node, inputs);
     std::vector<Argument> arguments;
     try {
-      arguments = named_arguments(node, *op, inputs);
+      arguments = op->binder.bind(node, inputs);
+      if (checks_ == GraphChecks::kAll) check_attributes(node, arguments, op->schema);
     } catch (const ValidationError& error) {
       if (checks_ == GraphChecks::kAll) report_("{}", error.what());
       arguments = unnamed_arguments(node, inputs);
     }
-    if (checks_ == GraphChecks::kAll) check_num_outputs(node, *op);
+    if (checks_ == GraphChecks::kAll) check_num_outputs(node, op->schema, report_);
     return arguments;
   }
 
@@ -496,48 +429,21 @@ class GraphResolver {
     return arguments;
   }
 
-  std::vector<Argument> named_arguments(const OpNode& node, Operator& op,
-                                        const std::vector<ValueId>& inputs) {
-    std::vector<Argument> arguments;
-    const std::vector<BoundArgument>& bound = op.binder.bind(node);
-    for (size_t i = 0; i < bound.size(); ++i) {
-      const c10::Argument& argument = op.schema.arguments()[i];
-      if (const auto* tensor = std::get_if<size_t>(&bound[i])) {
-        arguments.push_back({argument.name(), inputs[*tensor]});
-      } else if (const auto* list = std::get_if<std::vector<std::optional<size_t>>>(&bound[i])) {
-        ValueList values;
-        for (const auto& item : *list) {
-          values.push_back(item ? std::optional(inputs[*item]) : std::nullopt);
-        }
-        arguments.push_back({argument.name(), std::move(values)});
-      } else if (const auto* attribute = std::get_if<const Attribute*>(&bound[i])) {
-        if (checks_ == GraphChecks::kAll) check_attribute(node, **attribute, argument);
-        arguments.push_back({argument.name(), **attribute});
+  void check_attributes(const OpNode& node, const std::vector<Argument>& arguments,
+                        const c10::FunctionSchema& schema) {
+    const auto example = [&](const ValueRef& ref) {
+      const TensorMeta* declared = declaration_of(ref.name);
+      return declared == nullptr ? Attribute(0) : example_of(*declared);
+    };
+    for (const Argument& given : arguments) {
+      const auto* attribute = std::get_if<Attribute>(&given.value);
+      if (attribute == nullptr) continue;
+      const auto index = static_cast<size_t>(*schema.argumentIndexWithName(given.name));
+      try {
+        to_ivalue(with_values(*attribute, example), schema.arguments()[index]);
+      } catch (const ValidationError& error) {
+        report_("node '{}' ({}): {}", node.name, node.op_type, error.what());
       }
-    }
-    return arguments;
-  }
-
-  void check_attribute(const OpNode& node, const Attribute& attribute,
-                       const c10::Argument& argument) {
-    try {
-      to_ivalue(with_values(attribute,
-                            [&](const ValueRef& ref) {
-                              const TensorMeta* declared = declaration_of(ref.name);
-                              return declared == nullptr ? Attribute(0) : example_of(*declared);
-                            }),
-                argument);
-    } catch (const ValidationError& error) {
-      report_("node '{}' ({}): {}", node.name, node.op_type, error.what());
-    }
-  }
-
-  // An operator that returns a list can have any number of outputs.
-  void check_num_outputs(const OpNode& node, const Operator& op) {
-    const size_t num_returns = op.schema.returns().size();
-    if (!returns_list(op.schema) && node.outputs.size() > num_returns) {
-      report_("node '{}' ({}) has {} outputs, but its operator returns {}", node.name, node.op_type,
-              node.outputs.size(), num_returns);
     }
   }
 
@@ -558,9 +464,8 @@ class GraphResolver {
   std::vector<GraphInput> user_inputs_;
   // By ValueId; null where it is unknown.
   std::vector<const TensorMeta*> declarations_;
-  // By their own names, which uses fall back to, in order.
-  std::vector<std::pair<std::string_view, Weight>> weights_;
-  std::unordered_map<std::string_view, size_t> weight_places_;
+  // By their own names, which uses fall back to.
+  std::unordered_map<std::string_view, Weight> weights_;
   ska::flat_hash_map<std::string_view, Name> names_;
   // By op_type; empty for operators that this process does not know.
   std::unordered_map<std::string_view, std::optional<Operator>> operators_;

@@ -1,5 +1,7 @@
 #include "torch_ir/ir/value_checks.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "torch_ir/base/error.h"
@@ -185,6 +187,50 @@ void check_meta(const TensorMeta& meta, const std::string& kind, const ProblemRe
   }
 }
 
+void check_strides(const TensorMeta& tensor, const char* kind, const ProblemReport& report) {
+  const auto is_negative = [](int64_t stride) { return stride < 0; };
+  if (!tensor.strides.empty() && (tensor.strides.size() != tensor.shape.size() ||
+                                  std::ranges::any_of(tensor.strides, is_negative))) {
+    report("{} '{}' has the strides [{}], expected {} that are not negative", kind, tensor.name,
+           fmt::join(tensor.strides, ", "), tensor.shape.size());
+  }
+}
+
+void refuse_strides(const TensorMeta& value, const ProblemReport& report) {
+  if (value.strides.empty()) return;
+  report("'{}' has strides, which only weights and inputs of the model have", value.name);
+}
+
+void refuse_requires_grad(const TensorMeta& value, const ProblemReport& report) {
+  if (value.requires_grad) report("'{}' has requires_grad, which only weights have", value.name);
+}
+
+void check_ranges(const std::vector<SymbolRange>& ranges, const ProblemReport& report) {
+  for (const auto& [expression, min, max] : ranges) {
+    if (const std::string problem = expression_problem(expression); !problem.empty()) {
+      report("range_constraints: {}", problem);
+    }
+    if (min && max && *min > *max) {
+      report("range_constraints: empty range for '{}': at least {} and at most {}", expression,
+             *min, *max);
+    }
+  }
+}
+
+void check_constant_outputs(const IRGraph& graph, const ProblemReport& report) {
+  const auto num_outputs = std::ssize(graph.graph_outputs) + std::ssize(graph.constant_outputs);
+  int64_t least = 0;
+  for (const ConstantOutput& output : graph.constant_outputs) {
+    if (output.index < least || output.index >= num_outputs) {
+      return report(
+          "constant_outputs: invalid index {}: there are {} outputs, and each index must be "
+          "listed once, in order",
+          output.index, num_outputs);
+    }
+    least = output.index + 1;
+  }
+}
+
 void check_input_sizes(const TensorMeta& input, const ProblemReport& report) {
   for (const std::string& text : input.symbolic_shape) {
     if (text.empty() || !expression_problem(text).empty()) continue;
@@ -212,6 +258,27 @@ void check_getitem(const OpNode& node, const ProblemReport& report) {
   } else if (const auto what = disagreement(node.outputs[0], node.inputs[*index])) {
     report("node '{}': output '{}' {}", node.name, node.outputs[0].name, *what);
   }
+}
+
+void check_num_outputs(const OpNode& node, const c10::FunctionSchema& schema,
+                       const ProblemReport& report) {
+  const size_t num_returns = schema.returns().size();
+  const bool returns_list = std::ranges::any_of(schema.returns(), [](const c10::Argument& result) {
+    return result.type()->kind() == c10::TypeKind::ListType;
+  });
+  if (!returns_list && node.outputs.size() > num_returns) {
+    report("node '{}' ({}) has {} outputs, but its operator returns {}", node.name, node.op_type,
+           node.outputs.size(), num_returns);
+  }
+}
+
+bool check_num_graphs(const OpNode& node, const ProblemReport& report) {
+  const size_t expected = num_graphs_of(node.op_type);
+  const bool may_have_any = expected == 0 && is_higher_order(node.op_type);
+  if (may_have_any || node.graphs.size() == expected) return true;
+  report("node '{}' ({}): wrong number of graphs: {}, expected {}", node.name, node.op_type,
+         node.graphs.size(), expected);
+  return false;
 }
 
 void check_control_flow(const OpNode& node, const ProblemReport& report) {

@@ -1,6 +1,7 @@
-// Checks of single parts of a graph: declarations of values, and the graphs of control flow.
+// Checks of single parts of a graph: declarations of values, lists, and the graphs of control flow.
 #pragma once
 
+#include <ATen/core/function_schema.h>
 #include <fmt/format.h>
 
 #include <optional>
@@ -39,6 +40,17 @@ std::optional<std::string> disagreement(const TensorMeta& use, const TensorMeta&
 // Checks a declaration by itself; `what` names it: "node 'n': output ".
 void check_meta(const TensorMeta& meta, const std::string& what, const ProblemReport& report);
 
+// Checks the strides of a graph input or a weight; `kind` says which it is.
+void check_strides(const TensorMeta& tensor, const char* kind, const ProblemReport& report);
+
+// Report what only weights, and for strides also inputs of the model, may have.
+void refuse_strides(const TensorMeta& value, const ProblemReport& report);
+void refuse_requires_grad(const TensorMeta& value, const ProblemReport& report);
+
+void check_ranges(const std::vector<SymbolRange>& ranges, const ProblemReport& report);
+
+void check_constant_outputs(const IRGraph& graph, const ProblemReport& report);
+
 // Checks that a run can compute the sizes of a graph input. Sizes of other values may be unknown.
 void check_input_sizes(const TensorMeta& input, const ProblemReport& report);
 
@@ -46,6 +58,13 @@ void check_input_sizes(const TensorMeta& input, const ProblemReport& report);
 inline constexpr std::string_view kGetItem = "<built-in function getitem>";
 
 void check_getitem(const OpNode& node, const ProblemReport& report);
+
+// An operator that returns a list can have any number of outputs.
+void check_num_outputs(const OpNode& node, const c10::FunctionSchema& schema,
+                       const ProblemReport& report);
+
+// Returns whether the number is right.
+bool check_num_graphs(const OpNode& node, const ProblemReport& report);
 
 // Checks the inputs and outputs of the graphs of a control flow node, which has the right number of
 // graphs, against those of the node.

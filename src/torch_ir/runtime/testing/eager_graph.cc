@@ -59,25 +59,32 @@ std::vector<V> EagerGraph::call(const std::string& op_type, std::vector<EagerArg
   const auto op = find_operator(op_type);
   if (!op) throw std::invalid_argument("no operator " + op_type);
   arguments.resize(op->schema().arguments().size());
-  const auto record = [this](const auto& given) -> CallArgument {
+  std::vector<TensorMeta> used;
+  const auto number_of = [&](const V& value) {
+    used.push_back(use(value));
+    return static_cast<ValueId>(used.size() - 1);
+  };
+  const auto record = [&](const auto& given) -> std::optional<ArgumentValue> {
     using Given = std::decay_t<decltype(given)>;
     if constexpr (std::is_same_v<Given, V>) {
-      return use(given);
+      return number_of(given);
     } else if constexpr (std::is_same_v<Given, VList>) {
-      std::vector<std::optional<TensorMeta>> metas;
+      ValueList list;
       for (const auto& item : given)
-        metas.push_back(item ? std::optional(use(*item)) : std::nullopt);
-      return metas;
-    } else {
+        list.push_back(item ? std::optional(number_of(*item)) : std::nullopt);
+      return list;
+    } else if constexpr (std::is_same_v<Given, Attribute>) {
       return given;
+    } else {
+      return std::nullopt;
     }
   };
-  std::vector<CallArgument> recorded;
+  GivenArguments recorded;
   for (const EagerArgument& argument : arguments) recorded.push_back(std::visit(record, argument));
   OpNode node;
   node.name = "n" + std::to_string(ir.nodes.size());
   node.op_type = op_type;
-  encode_arguments(op->schema(), std::move(recorded), node);
+  encode_arguments(op->schema(), recorded, [&](ValueId value) { return used[value]; }, node);
   const auto value_of = [&](const auto& it) { return c10::IValue(values_.at(it.name)); };
   torch::jit::Stack stack;
   for (size_t i = 0; i < arguments.size(); ++i) {
