@@ -8,6 +8,10 @@
 // place.
 #pragma once
 
+#include <c10/core/ScalarType.h>
+
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,9 +19,19 @@
 #include "torch_ir/weights/pickle.h"
 #include "torch_ir/weights/pickle_value.h"
 #include "torch_ir/weights/storage_tensor.h"
-#include "torch_ir/weights/torch_storage.h"
 
 namespace torch_ir {
+
+// A storage that a pickle refers to by its persistent id.
+struct PendingStorage {
+  // Equal for the same storage.
+  std::string key;
+  // None for untyped storages, which count bytes.
+  std::optional<c10::ScalarType> dtype;
+  int64_t num_bytes = 0;
+  // The original device: "cpu", "cuda:0", "meta".
+  std::string location;
+};
 
 struct PendingTensor {
   // Undefined until the tensor is made.
