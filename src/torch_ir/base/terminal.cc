@@ -21,6 +21,11 @@ std::string_view variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+bool is_closed_pipe(int descriptor) {
+  pollfd state{.fd = descriptor, .events = POLLOUT, .revents = 0};
+  return ::poll(&state, 1, 0) == 1 && (state.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 }  // namespace
 
 std::string version_text(const std::string& program, const std::optional<std::string>& onednn) {
@@ -51,11 +56,6 @@ bool finish_output(std::ostream& out, std::ostream& err, const std::string& prog
   if (&out == &std::cout && is_closed_pipe(STDOUT_FILENO)) return true;
   err << message_line(program, "cannot write to the standard output");
   return false;
-}
-
-bool is_closed_pipe(int descriptor) {
-  pollfd state{.fd = descriptor, .events = POLLOUT, .revents = 0};
-  return ::poll(&state, 1, 0) == 1 && (state.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 const void* torch_ir_copy() {

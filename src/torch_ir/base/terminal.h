@@ -32,8 +32,6 @@ std::string message_line(std::string_view program, std::string_view message);
 // failure.
 bool finish_output(std::ostream& out, std::ostream& err, const std::string& program);
 
-bool is_closed_pipe(int descriptor);
-
 // Returns the same address in all libraries that share this torch-ir, and so its registries.
 extern "C" const void* torch_ir_copy();
 

@@ -1,11 +1,17 @@
 #include "torch_ir/base/text.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
+#include "torch_ir/base/terminal.h"
+
 namespace torch_ir {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(TextTest, WritesNumbersAndLists) {
   EXPECT_EQ(with_thousands_separators(0), "0");
@@ -24,6 +30,22 @@ TEST(TextTest, WritesNumbersAndLists) {
   EXPECT_EQ(listed({"a", "b"}, 2), "a, b");
   EXPECT_EQ(listed({"a", "b", "c", "d"}, 2), "a, b and 2 more");
   EXPECT_EQ(listed({"a", "b"}, 2, 5), "a, b and 3 more");
+}
+
+TEST(ProblemListTest, SeveralAreCountedAndListed) {
+  EXPECT_EQ(problem_list({"a", "b", "c"}, "the inputs"),
+            "3 problems with the inputs:\n  a\n  b\n  c");
+}
+
+TEST(ProblemListTest, IsFoundInMessagesAndPrintedALineForEachProblem) {
+  EXPECT_THAT(lines_of_problem_list("model.json: " + problem_list({"a", "b"}, "the inputs")),
+              ElementsAre("model.json: 2 problems with the inputs:", "a", "b"));
+  for (const char* message : {"", "what", "what:", "what\nwhere", "what:\nwhere",
+                              "what:\n  where\nwhen", "  what:\n  it", "what\n  where"}) {
+    EXPECT_THAT(lines_of_problem_list(message), IsEmpty()) << message;
+  }
+  EXPECT_EQ(message_line("tool", problem_list({"a\tb", "c"}, "the inputs")),
+            "tool: 2 problems with the inputs:\n  a b\n  c\n");
 }
 
 }  // namespace

@@ -208,10 +208,7 @@ std::vector<int64_t> read_shape(const JsonValue* value, const std::vector<int64_
   if (value == nullptr) {
     return declared != nullptr && can_be(*declared, data_shape) ? *declared : data_shape;
   }
-  std::vector<int64_t> shape = as_integers(*value, place);
-  for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] < 0) place.item(i).fail("negative size " + std::to_string(shape[i]));
-  }
+  std::vector<int64_t> shape = as_sizes(*value, place);
   if (visible_part(shape) != c10::IntArrayRef(data_shape)) {
     place.fail("expected data of shape " + c10::str(c10::IntArrayRef(shape)) + ", found shape " +
                c10::str(c10::IntArrayRef(data_shape)));
@@ -234,10 +231,6 @@ JsonValue constant_to_json(const std::string& name, const at::Tensor& tensor) {
 // against the exact value.
 double with_fewest_digits(double value, c10::ScalarType dtype) {
   if (dtype == c10::ScalarType::Double || !std::isfinite(value)) return value;
-  if (!c10::isFloatingType(dtype)) {
-    throw SerializationError("elements of dtype " + dtype_name(dtype) +
-                             " are not floating-point numbers");
-  }
   if (dtype == c10::ScalarType::Float) {
     const double candidate = number_in(fmt::format("{}", static_cast<float>(value)));
     return rounded_to(dtype, candidate) == value ? candidate : value;

@@ -21,7 +21,7 @@ namespace torch_ir {
 JsonValue constant_to_json(const std::string& name, const at::Tensor& tensor);
 
 // The double with the fewest digits that is `value` as an element of the floating-point type
-// `dtype`: 0.1 for the float32 nearest to it. Throws SerializationError for other dtypes.
+// `dtype`: 0.1 for the float32 nearest to it.
 double with_fewest_digits(double value, c10::ScalarType dtype);
 
 // Returns a contiguous tensor on the CPU. Files of the Python package have no "shape"; the hidden

@@ -3,11 +3,17 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/tensor.h>
+#include <c10/util/BFloat16.h>
+#include <c10/util/Float8_e4m3fn.h>
+#include <c10/util/Half.h>
 #include <c10/util/complex.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <string>
 #include <vector>
@@ -52,26 +58,39 @@ void expect_same(const at::Tensor& actual, const at::Tensor& expected) {
   EXPECT_TRUE(std::equal(a, a + actual.nbytes(), b, b + expected.nbytes()));
 }
 
-// Every dtype that constants can have.
-class DtypeTest : public ::testing::TestWithParam<const char*> {};
-
-TEST_P(DtypeTest, ReadsBackWhatWasWritten) {
-  const at::Tensor values = at::tensor({0, 1, 2, 3, 5, 7}, at::kDouble).view({2, 3});
-  std::vector<at::Tensor> tensors = {values.to(parse_dtype(GetParam()))};
+TEST(JsonConstantsTest, WhatIsWrittenOfEveryDtypeReadsBack) {
+  std::vector<at::Tensor> tensors = {at::tensor({0, 1, 2, 3, 5, 7}, at::kDouble).view({2, 3})};
   for (const std::vector<int64_t>& shape :
        std::vector<std::vector<int64_t>>{{}, {0}, {2, 0}, {0, 2}, {3, 0, 2}, {1, 1, 1}}) {
-    tensors.push_back(at::empty(shape).fill_(1).to(parse_dtype(GetParam())));
+    tensors.push_back(at::empty(shape).fill_(1));
   }
-  for (const at::Tensor& tensor : tensors) expect_same(read(write(tensor)), tensor);
+  for (const char* dtype : {"bool",
+                            "uint8",
+                            "int8",
+                            "int16",
+                            "int32",
+                            "int64",
+                            "uint16",
+                            "uint32",
+                            "uint64",
+                            "float16",
+                            "bfloat16",
+                            "float32",
+                            "float64",
+                            "float8_e5m2",
+                            "float8_e4m3fn",
+                            "float8_e5m2fnuz",
+                            "float8_e4m3fnuz",
+                            "complex32",
+                            "complex64",
+                            "complex128"}) {
+    SCOPED_TRACE(dtype);
+    for (const at::Tensor& values : tensors) {
+      const at::Tensor tensor = values.to(parse_dtype(dtype));
+      expect_same(read(write(tensor)), tensor);
+    }
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(, DtypeTest,
-                         ::testing::Values("bool", "uint8", "int8", "int16", "int32", "int64",
-                                           "uint16", "uint32", "uint64", "float16", "bfloat16",
-                                           "float32", "float64", "float8_e5m2", "float8_e4m3fn",
-                                           "float8_e5m2fnuz", "float8_e4m3fnuz", "complex32",
-                                           "complex64", "complex128"),
-                         [](const auto& parameter) { return std::string(parameter.param); });
 
 TEST(JsonConstantsTest, WritesTheFormOfThePythonPackageAndAShapeWhereTheDataCanNotTellIt) {
   EXPECT_EQ(write_compact(at::tensor({1.0, 0.0}, at::kFloat)),
@@ -101,6 +120,47 @@ TEST(JsonConstantsTest, WritesComplexElementsAsPairsAndStridedTensorsInTheOrderO
   EXPECT_EQ(write_compact(tensor.conj()), R"({"data":[[0.1,2.0],[0.0,-1.0]],"dtype":"complex64"})");
   EXPECT_EQ(write_compact(at::tensor({1, 2, 3, 4}, at::kLong).view({2, 2}).t()),
             R"({"data":[[1,3],[2,4]],"dtype":"int64"})");
+}
+
+std::string short_float(double value, c10::ScalarType dtype) {
+  return python_float(with_fewest_digits(value, dtype));
+}
+
+TEST(JsonConstantsTest, FloatsHaveTheFewestDigitsOfTheirType) {
+  EXPECT_EQ(short_float(0.1f, c10::ScalarType::Float), "0.1");
+  EXPECT_EQ(python_float(0.1f), "0.10000000149011612");
+  EXPECT_EQ(short_float(16777216.0f, c10::ScalarType::Float), "16777216.0");
+  EXPECT_EQ(short_float(std::numeric_limits<float>::max(), c10::ScalarType::Float),
+            "3.4028235e+38");
+  EXPECT_EQ(short_float(std::numeric_limits<float>::denorm_min(), c10::ScalarType::Float), "1e-45");
+  EXPECT_EQ(short_float(c10::Half(0.1f), c10::ScalarType::Half), "0.1");
+  EXPECT_EQ(short_float(65504.0, c10::ScalarType::Half), "65500.0");
+  EXPECT_EQ(short_float(c10::BFloat16(0.1f), c10::ScalarType::BFloat16), "0.1");
+  EXPECT_EQ(short_float(c10::Float8_e4m3fn(0.1f), c10::ScalarType::Float8_e4m3fn), "0.1");
+  EXPECT_EQ(short_float(std::numeric_limits<double>::infinity(), c10::ScalarType::Half),
+            "Infinity");
+}
+
+TEST(JsonConstantsTest, EveryHalfReadsBack) {
+  for (int bits = 0; bits < 0x10000; ++bits) {
+    const c10::Half half(static_cast<uint16_t>(bits), c10::Half::from_bits());
+    if (!std::isfinite(static_cast<float>(half))) continue;
+    const std::string text = short_float(half, c10::ScalarType::Half);
+    const c10::Half read(static_cast<float>(std::strtod(text.c_str(), nullptr)));
+    ASSERT_EQ(read.x, half.x) << text;
+  }
+}
+
+TEST(JsonConstantsTest, ManyFloatsReadBack) {
+  uint32_t bits = 1;
+  for (int i = 0; i < 100000; ++i) {
+    bits = bits * 1664525u + 1013904223u;
+    const float value = std::bit_cast<float>(bits);
+    if (!std::isfinite(value)) continue;
+    const std::string text = short_float(value, c10::ScalarType::Float);
+    const auto read = static_cast<float>(std::strtod(text.c_str(), nullptr));
+    ASSERT_EQ(std::bit_cast<uint32_t>(read), bits) << text;
+  }
 }
 
 TEST(JsonConstantsTest, NumbersAreReadAsTheDtypeSays) {

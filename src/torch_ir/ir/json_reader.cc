@@ -63,9 +63,13 @@ int64_t as_integer(const JsonValue& value, const Place& place) {
   place.fail("an integer", value);
 }
 
-std::vector<int64_t> as_integers(const JsonValue& value, const Place& place) {
+std::vector<int64_t> as_sizes(const JsonValue& value, const Place& place) {
   expect<JsonValue::array_t>(value, place, "a list of integers");
-  return as_list_of(value, place, as_integer);
+  std::vector<int64_t> sizes = as_list_of(value, place, as_integer);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] < 0) place.item(i).fail("negative size " + std::to_string(sizes[i]));
+  }
+  return sizes;
 }
 
 double as_float(const JsonValue& value, const Place& place) {

@@ -50,7 +50,8 @@ const JsonValue::object_t& as_object(const JsonValue& value, const Place& place)
 const std::string& as_string(const JsonValue& value, const Place& place);
 bool as_boolean(const JsonValue& value, const Place& place);
 int64_t as_integer(const JsonValue& value, const Place& place);
-std::vector<int64_t> as_integers(const JsonValue& value, const Place& place);
+// A list of integers that are not negative.
+std::vector<int64_t> as_sizes(const JsonValue& value, const Place& place);
 // Also accepts an integer, and the strings "Infinity", "-Infinity" and "NaN".
 double as_float(const JsonValue& value, const Place& place);
 

@@ -39,7 +39,7 @@ TEST(ObjectReaderTest, ReadsMembers) {
   const Place root;
   const Place place = root.key("top");
   const ObjectReader members(value, place, {"a", "b", "n"});
-  EXPECT_EQ(members.get("a", as_integers), (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(members.get("a", as_sizes), (std::vector<int64_t>{1, 2}));
   int64_t number = 7;
   members.find("b", as_integer, number);
   EXPECT_EQ(number, 7);

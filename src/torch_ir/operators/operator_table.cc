@@ -63,6 +63,13 @@ std::string how_replayed(const c10::OperatorHandle& op) {
 
 bool is_annotated(const c10::Argument& argument) { return argument.alias_info() != nullptr; }
 
+// Whether results may share memory with arguments without an annotation in the schema.
+bool may_share_silently(const c10::OperatorHandle& op) {
+  return facts_of(op).shares_memory ||
+         (op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd) &&
+          !facts_of(op).returns_new_tensor);
+}
+
 OperatorEffects effects_of_schema(const c10::OperatorHandle& op) {
   const c10::FunctionSchema& schema = op.schema();
   const bool returns_are_annotated =
@@ -91,12 +98,6 @@ OperatorEffects writing_statistics(OperatorEffects effects, const c10::FunctionS
 
 bool may_be_composite(const c10::OperatorHandle& op) {
   return facts_of(op).is_composite || !op.hasKernelForDispatchKey(c10::DispatchKey::CPU);
-}
-
-bool may_share_silently(const c10::OperatorHandle& op) {
-  return facts_of(op).shares_memory ||
-         (op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd) &&
-          !facts_of(op).returns_new_tensor);
 }
 
 bool may_depend_on_data(const c10::OperatorHandle& op) {

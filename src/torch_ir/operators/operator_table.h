@@ -13,9 +13,6 @@ namespace torch_ir {
 // Whether its kernel for the CPU may only call other operators.
 bool may_be_composite(const c10::OperatorHandle& op);
 
-// Whether results may share memory with arguments without an annotation in the schema.
-bool may_share_silently(const c10::OperatorHandle& op);
-
 // Whether all results are annotated as views of arguments.
 bool is_view(const c10::FunctionSchema& schema);
 

@@ -82,14 +82,6 @@ c10::ScalarType read_dtype(const JsonValue& value, const Place& place) {
   return *dtype;
 }
 
-std::vector<int64_t> read_sizes(const JsonValue& value, const Place& place) {
-  std::vector<int64_t> sizes = as_integers(value, place);
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] < 0) place.item(i).fail("negative size " + std::to_string(sizes[i]));
-  }
-  return sizes;
-}
-
 // LibTorch computes strides as if empty dimensions had size 1, so they count as one here.
 int64_t checked_num_bytes(const Entry& entry, const Place& place) {
   int64_t num_bytes = static_cast<int64_t>(c10::elementSize(entry.dtype));
@@ -108,13 +100,13 @@ Entry read_entry(std::string name, const JsonValue& value, const Place& place) {
   const ObjectReader members(value, place);
   Entry entry;
   entry.dtype = members.get("dtype", read_dtype);
-  entry.shape = members.get("shape", read_sizes);
+  entry.shape = members.get("shape", as_sizes);
   if (entry.shape.size() > kMaxTensorDims) {
     place.fail(fmt::format("{} dimensions; a tensor can have at most {}", entry.shape.size(),
                            kMaxTensorDims));
   }
   const Place offsets_place = place.key("data_offsets");
-  const auto offsets = members.get("data_offsets", read_sizes);
+  const auto offsets = members.get("data_offsets", as_sizes);
   if (offsets.size() != 2) {
     offsets_place.fail(fmt::format("expected [begin, end], found {} numbers", offsets.size()));
   }
