@@ -273,59 +273,49 @@ struct WrongCall {
   const char* problem;
 };
 
-std::vector<WrongCall> wrong_gradients() {
-  const auto of = [](const char* grad, const Sizes& grad_sizes, const char* self,
-                     const Sizes& self_sizes, Arguments more) {
-    more.emplace(grad, at::ones(grad_sizes));
-    more.emplace(self, at::ones(self_sizes));
-    return more;
-  };
-  const auto plane = [&](Arguments more) {
-    return of("grad_output", {3, 2, 2}, "self", {3, 4, 4}, std::move(more));
-  };
-  const auto volume = [&](Arguments more) {
-    return of("grad_output", {3, 2, 2, 2}, "self", {3, 4, 4, 4}, std::move(more));
-  };
-  const auto window = [](int64_t dims, Arguments more) {
-    more.emplace("kernel_size", Sizes(static_cast<size_t>(dims), 2));
-    more.emplace("stride", Sizes(static_cast<size_t>(dims), 2));
-    more.emplace("padding", Sizes(static_cast<size_t>(dims), 0));
-    more.emplace("ceil_mode", false);
-    return more;
-  };
-  const Arguments average = {{"count_include_pad", true}};
-  const auto maximum = [](int64_t dims) {
-    Sizes sizes(static_cast<size_t>(dims), 2);
+// The arguments of all poolings that make three planes (or volumes) of size 2 of those of size 4.
+Arguments pooling(size_t dims) {
+  const auto three_of = [&](int64_t size) {
+    Sizes sizes(dims, size);
     sizes.insert(sizes.begin(), 3);
-    return Arguments{{"dilation", Sizes(static_cast<size_t>(dims), 1)},
-                     {"indices", indices(sizes)}};
+    return sizes;
   };
-  const auto fraction = [&](int64_t dims) {
-    const Sizes twos(static_cast<size_t>(dims), 2);
-    return Arguments{
-        {"kernel_size", twos}, {"output_size", twos}, {"indices", maximum(dims).at("indices")}};
-  };
-  const Arguments batch_norm = of("grad_out", {2, 3, 4}, "input", {2, 3, 4},
-                                  {{"weight", at::ones(3)},
-                                   {"running_mean", at::zeros(3)},
-                                   {"running_var", at::ones(3)},
-                                   {"save_mean", at::zeros(3)},
-                                   {"save_invstd", at::ones(3)},
-                                   {"save_var", at::ones(3)},
-                                   {"train", true},
-                                   {"update", true},
-                                   {"eps", 1e-5},
-                                   {"reserve", at::zeros(0, at::kByte)},
-                                   {"output_mask", c10::List<bool>({true, true, true})}});
-  const Arguments layer_norm = of("grad_out", {2, 3, 4}, "input", {2, 3, 4},
-                                  {{"normalized_shape", Sizes{3, 4}},
-                                   {"mean", at::zeros({2, 1, 1})},
-                                   {"rstd", at::ones({2, 1, 1})},
-                                   {"weight", at::ones({3, 4})},
-                                   {"bias", at::ones({3, 4})},
-                                   {"output_mask", c10::List<bool>({true, true, true})}});
-  const Arguments softmax =
-      of("grad_output", {2, 3}, "output", {2, 3}, {{"dim", 1}, {"input_dtype", at::kFloat}});
+  const Sizes twos(dims, 2);
+  return {{"grad_output", at::ones(three_of(2))},
+          {"self", at::ones(three_of(4))},
+          {"indices", indices(three_of(2))},
+          {"kernel_size", twos},
+          {"output_size", twos},
+          {"stride", twos},
+          {"padding", Sizes(dims, 0)},
+          {"dilation", Sizes(dims, 1)},
+          {"ceil_mode", false},
+          {"count_include_pad", true}};
+}
+
+std::vector<WrongCall> wrong_gradients() {
+  const Arguments batch_norm = {{"grad_out", at::ones({2, 3, 4})},
+                                {"input", at::ones({2, 3, 4})},
+                                {"weight", at::ones(3)},
+                                {"running_mean", at::zeros(3)},
+                                {"running_var", at::ones(3)},
+                                {"save_mean", at::zeros(3)},
+                                {"save_invstd", at::ones(3)},
+                                {"save_var", at::ones(3)},
+                                {"train", true},
+                                {"update", true},
+                                {"eps", 1e-5},
+                                {"reserve", at::zeros(0, at::kByte)},
+                                {"output_mask", c10::List<bool>({true, true, true})}};
+  const Arguments layer_norm = {
+      {"grad_out", at::ones({2, 3, 4})}, {"input", at::ones({2, 3, 4})},
+      {"normalized_shape", Sizes{3, 4}}, {"mean", at::zeros({2, 1, 1})},
+      {"rstd", at::ones({2, 1, 1})},     {"weight", at::ones({3, 4})},
+      {"bias", at::ones({3, 4})},        {"output_mask", c10::List<bool>({true, true, true})}};
+  const Arguments softmax = {{"grad_output", at::ones({2, 3})},
+                             {"output", at::ones({2, 3})},
+                             {"dim", 1},
+                             {"input_dtype", at::kFloat}};
   const auto with = [](Arguments arguments, const char* name, c10::IValue value) {
     arguments.insert_or_assign(name, std::move(value));
     return arguments;
@@ -335,24 +325,22 @@ std::vector<WrongCall> wrong_gradients() {
   constexpr const char* kVolumes = "grad_output has shape [2, 2, 2, 2], but should begin with [3]";
   const at::Tensor volumes = at::ones({2, 2, 2, 2});
   return {
-      {"_adaptive_avg_pool2d_backward", plane({}), "grad_output", pair, kPlanes},
-      {"_adaptive_avg_pool2d_backward", plane({}), "self", at::ones({3, 0, 4}),
+      {"_adaptive_avg_pool2d_backward", pooling(2), "grad_output", pair, kPlanes},
+      {"_adaptive_avg_pool2d_backward", pooling(2), "self", at::ones({3, 0, 4}),
        "grad_output has shape [3, 2, 2], but self is empty"},
-      {"_adaptive_avg_pool2d_backward", plane({}), "grad_output", at::ones({3, 2}),
+      {"_adaptive_avg_pool2d_backward", pooling(2), "grad_output", at::ones({3, 2}),
        "grad_output has 2 dimensions, but should have 3"},
-      {"_adaptive_avg_pool3d_backward", volume({}), "grad_output", volumes, kVolumes},
-      {"adaptive_max_pool2d_backward", plane(maximum(2)), "grad_output", pair, kPlanes},
-      {"adaptive_max_pool2d_backward", plane(maximum(2)), "indices", indices({1}),
+      {"_adaptive_avg_pool3d_backward", pooling(3), "grad_output", volumes, kVolumes},
+      {"adaptive_max_pool2d_backward", pooling(2), "grad_output", pair, kPlanes},
+      {"adaptive_max_pool2d_backward", pooling(2), "indices", indices({1}),
        "indices has shape [1], but should have [3, 2, 2]"},
-      {"adaptive_max_pool3d_backward", volume(maximum(3)), "grad_output", volumes, kVolumes},
-      {"avg_pool2d_backward", plane(window(2, average)), "grad_output", pair, kPlanes},
-      {"avg_pool3d_backward", volume(window(3, average)), "grad_output", volumes, kVolumes},
-      {"fractional_max_pool2d_backward", plane(fraction(2)), "grad_output", pair, kPlanes},
-      {"fractional_max_pool3d_backward", volume(fraction(3)), "grad_output", volumes, kVolumes},
-      {"max_pool2d_with_indices_backward", plane(window(2, maximum(2))), "grad_output", pair,
-       kPlanes},
-      {"max_pool3d_with_indices_backward", volume(window(3, maximum(3))), "grad_output", volumes,
-       kVolumes},
+      {"adaptive_max_pool3d_backward", pooling(3), "grad_output", volumes, kVolumes},
+      {"avg_pool2d_backward", pooling(2), "grad_output", pair, kPlanes},
+      {"avg_pool3d_backward", pooling(3), "grad_output", volumes, kVolumes},
+      {"fractional_max_pool2d_backward", pooling(2), "grad_output", pair, kPlanes},
+      {"fractional_max_pool3d_backward", pooling(3), "grad_output", volumes, kVolumes},
+      {"max_pool2d_with_indices_backward", pooling(2), "grad_output", pair, kPlanes},
+      {"max_pool3d_with_indices_backward", pooling(3), "grad_output", volumes, kVolumes},
       {"native_batch_norm_backward", batch_norm, "grad_out", at::ones(1),
        "grad_out has shape [1], but should have [2, 3, 4]"},
       {"native_batch_norm_backward", batch_norm, "save_invstd", at::ones(0),
