@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <stdexcept>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
 #include "torch_ir/ir/binding.h"
+#include "torch_ir/ir/field_list.h"
 
 namespace torch_ir {
 
@@ -15,43 +17,31 @@ extern const std::string_view operator_facts_text;
 
 namespace {
 
-#define COLUMN(name) {#name, &OperatorFacts::name}
+TORCH_IR_FIELDS(OperatorFacts, returns_new_tensor, shares_memory, is_composite, makes_empty,
+                replaces_memory, uses_results_as_scratch, elementwise_unless, passes_on_input,
+                updates_statistics, asks_about_metadata, depends_on_data, has_known_shape,
+                takes_masks, refusal, shape_check, value_check, multiply_adds, is_reduction,
+                discontinuous, rounded_output, rounds_to_float8, float64_obstacle, float64_operator,
+                float32_without, quantization, property, meta_rule, replaces_composition,
+                casts_under_autocast, runs_on_host)
 
-constexpr std::pair<std::string_view, bool OperatorFacts::*> kFlags[] = {
-    COLUMN(returns_new_tensor),   COLUMN(shares_memory),        COLUMN(is_composite),
-    COLUMN(makes_empty),          COLUMN(replaces_memory),      COLUMN(uses_results_as_scratch),
-    COLUMN(asks_about_metadata),  COLUMN(depends_on_data),      COLUMN(has_known_shape),
-    COLUMN(takes_masks),          COLUMN(is_reduction),         COLUMN(rounds_to_float8),
-    COLUMN(replaces_composition), COLUMN(casts_under_autocast), COLUMN(runs_on_host),
-};
-
-constexpr std::pair<std::string_view, std::string_view OperatorFacts::*> kTexts[] = {
-    COLUMN(elementwise_unless), COLUMN(passes_on_input),
-    COLUMN(updates_statistics), COLUMN(refusal),
-    COLUMN(shape_check),        COLUMN(value_check),
-    COLUMN(multiply_adds),      COLUMN(discontinuous),
-    COLUMN(rounded_output),     COLUMN(float64_obstacle),
-    COLUMN(float64_operator),   COLUMN(float32_without),
-    COLUMN(quantization),       COLUMN(property),
-    COLUMN(meta_rule),
-};
-
-#undef COLUMN
-
+// "is_reduction" or "multiply_adds=matrix_product".
 void set_fact(OperatorFacts& facts, std::string_view fact) {
   const size_t equals = fact.find('=');
-  const std::string_view column = fact.substr(0, equals);
-  for (const auto& [name, flag] : kFlags) {
-    if (name != fact) continue;
-    facts.*flag = true;
-    return;
-  }
-  for (const auto& [name, text] : kTexts) {
-    if (name != column || equals == fact.npos) continue;
-    facts.*text = fact.substr(equals + 1);
-    return;
-  }
-  fail_unknown(fact);
+  const bool has_text = equals != fact.npos;
+  bool is_known = false;
+  const auto set = [&](std::string_view column, auto& value) {
+    constexpr bool takes_text = !std::is_same_v<decltype(value), bool&>;
+    if (column != fact.substr(0, equals) || has_text != takes_text) return;
+    is_known = true;
+    if constexpr (takes_text) {
+      value = fact.substr(equals + 1);
+    } else {
+      value = true;
+    }
+  };
+  fields(set, facts);
+  if (!is_known) fail_unknown(fact);
 }
 
 // The part of `text` before `separator`, which it removes from `text`.
