@@ -85,19 +85,18 @@ std::vector<V> EagerGraph::call(const std::string& op_type, std::vector<EagerArg
   node.name = "n" + std::to_string(ir.nodes.size());
   node.op_type = op_type;
   encode_arguments(op->schema(), recorded, [&](ValueId value) { return used[value]; }, node);
-  const auto value_of = [&](const auto& it) { return c10::IValue(values_.at(it.name)); };
+  const auto value_of = [&](const auto& it) -> c10::IValue {
+    if constexpr (std::is_same_v<std::decay_t<decltype(it)>, ValueId>) {
+      return values_.at(used[it].name);
+    } else {
+      return values_.at(it.name);
+    }
+  };
   torch::jit::Stack stack;
-  for (size_t i = 0; i < arguments.size(); ++i) {
+  for (size_t i = 0; i < recorded.size(); ++i) {
     const c10::Argument& argument = op->schema().arguments()[i];
-    stack.push_back(std::visit(
-        [&](const auto& given) -> c10::IValue {
-          if constexpr (std::is_same_v<std::decay_t<decltype(given)>, std::monostate>) {
-            return default_value(argument);
-          } else {
-            return make_argument(std::variant<V, VList, Attribute>(given), argument, value_of);
-          }
-        },
-        arguments[i]));
+    stack.push_back(recorded[i] ? make_argument(*recorded[i], argument, value_of)
+                                : default_value(argument));
   }
   {
     const c10::InferenceMode inference_mode;
