@@ -113,7 +113,7 @@ StateDict load_shards(const std::string& path, const LoadWeightsOptions& options
   } catch (const SerializationError& error) {
     throw WeightError(fmt::format("'{}': {}", printable(path), error.what()));
   } catch (const WeightError& error) {
-    throw WeightError(fmt::format("'{}' {}", printable(path), error.what()));
+    throw WeightError(error, fmt::format("'{}' {}", printable(path), error.what()));
   } catch (const std::filesystem::filesystem_error& error) {
     throw WeightError(fmt::format("'{}': {}", printable(path), printable(error.what())));
   }
@@ -170,7 +170,7 @@ StateDict load_weights(const std::string& path, const LoadWeightsOptions& option
   } catch (const WeightError&) {
     throw;
   } catch (const Error& error) {
-    throw WeightError(error.what());
+    throw WeightError(error, error.what());
   } catch (const std::filesystem::filesystem_error& error) {
     throw WeightError(printable(error.what()));
   }

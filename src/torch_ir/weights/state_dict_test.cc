@@ -200,6 +200,13 @@ TEST_F(ShardedWeightsTest, WhatIsMissingOrElsewhereOrOtherJsonIsRefused) {
   EXPECT_EQ(message(path), " names '" + path + "', which is itself an index");
 }
 
+TEST_F(ShardedWeightsTest, AShardOfAnotherFormatIsNotSupported) {
+  write_file(folder_ + "three.gguf", std::string("GGUF\x03\0\0\0\0\0", 10));
+  EXPECT_THAT([&] { load_weights(write_index(R"({"a": "three.gguf"})")); },
+              ::testing::Throws<WeightError>(
+                  ::testing::Property(&WeightError::is_unsupported, ::testing::IsTrue())));
+}
+
 // --- validate_weights_against_ir ---
 
 class ValidateWeightsTest : public ::testing::Test {
