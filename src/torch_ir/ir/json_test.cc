@@ -5,8 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <limits>
-#include <span>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -29,30 +30,13 @@ std::string testdata(const std::string& name) {
   return read_file("src/torch_ir/ir/testdata/" + name);
 }
 
-constexpr double kFloats[] = {0.0,
-                              -0.0,
-                              1.0,
-                              -1.5,
-                              0.1,
-                              1e-4,
-                              1e-5,
-                              0.00012345,
-                              123456.789,
-                              1e15,
-                              9999999999999998.0,
-                              1e16,
-                              1.2345e16,
-                              1e22,
-                              1e23,
-                              5e-324,
-                              2.2250738585072014e-308,
-                              1.7976931348623157e308,
-                              0.30000000000000004,
-                              100.0,
-                              2.5e-10,
-                              kNaN,
-                              kInfinity,
-                              -kInfinity};
+// The numbers in `text`, as strtod reads them.
+Attribute floats_in(const std::string& text) {
+  Attribute::List floats;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) floats.emplace_back(std::strtod(word.c_str(), nullptr));
+  return floats;
+}
 
 // The IR that testdata/make_python_form.py writes.
 IR python_form_ir() {
@@ -69,7 +53,10 @@ IR python_form_ir() {
                    {made_by(meta("x", {1, 4}), "x"), meta("p_a_b", {2, 0})},
                    {meta("op_0", {1, 4}), meta("op_1", {0, 4}, "float64")});
   op.attrs = {
-      {"floats", Attribute::list(std::span(kFloats))},
+      {"floats", floats_in("0.0 -0.0 1.0 -1.5 0.1 1e-4 1e-5 0.00012345 123456.789 1e15 "
+                           "9999999999999998.0 1e16 1.2345e16 1e22 1e23 5e-324 "
+                           "2.2250738585072014e-308 1.7976931348623157e308 0.30000000000000004 "
+                           "100.0 2.5e-10 nan inf -inf")},
       {"integers", Attribute::list(std::vector<int64_t>{0, -1, (int64_t{1} << 53) + 1,
                                                         std::numeric_limits<int64_t>::max(),
                                                         std::numeric_limits<int64_t>::min()})},
