@@ -58,32 +58,19 @@ void expect_same(const at::Tensor& actual, const at::Tensor& expected) {
   EXPECT_TRUE(std::equal(a, a + actual.nbytes(), b, b + expected.nbytes()));
 }
 
+constexpr const char* kConstantDtypes[] = {
+    "bool",      "uint8",       "int8",          "int16",           "int32",           "int64",
+    "uint16",    "uint32",      "uint64",        "float16",         "bfloat16",        "float32",
+    "float64",   "float8_e5m2", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e4m3fnuz", "complex32",
+    "complex64", "complex128"};
+
 TEST(JsonConstantsTest, WhatIsWrittenOfEveryDtypeReadsBack) {
   std::vector<at::Tensor> tensors = {at::tensor({0, 1, 2, 3, 5, 7}, at::kDouble).view({2, 3})};
   for (const std::vector<int64_t>& shape :
        std::vector<std::vector<int64_t>>{{}, {0}, {2, 0}, {0, 2}, {3, 0, 2}, {1, 1, 1}}) {
     tensors.push_back(at::empty(shape).fill_(1));
   }
-  for (const char* dtype : {"bool",
-                            "uint8",
-                            "int8",
-                            "int16",
-                            "int32",
-                            "int64",
-                            "uint16",
-                            "uint32",
-                            "uint64",
-                            "float16",
-                            "bfloat16",
-                            "float32",
-                            "float64",
-                            "float8_e5m2",
-                            "float8_e4m3fn",
-                            "float8_e5m2fnuz",
-                            "float8_e4m3fnuz",
-                            "complex32",
-                            "complex64",
-                            "complex128"}) {
+  for (const char* dtype : kConstantDtypes) {
     SCOPED_TRACE(dtype);
     for (const at::Tensor& values : tensors) {
       const at::Tensor tensor = values.to(parse_dtype(dtype));
