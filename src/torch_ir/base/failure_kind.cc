@@ -3,6 +3,7 @@
 #include <string>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 
 namespace torch_ir {
 
@@ -21,12 +22,11 @@ std::string_view failure_kind_name(FailureKind kind) {
 }
 
 FailureKind parse_failure_kind(std::string_view name) {
-  std::string known;
   for (const FailureKind kind : kFailureKinds) {
     if (failure_kind_name(kind) == name) return kind;
-    known += (known.empty() ? "'" : "', '") + std::string(failure_kind_name(kind));
   }
-  throw Error("unknown failure kind '" + std::string(name) + "'; expected one of: " + known + "'");
+  throw Error("unknown failure kind '" + std::string(name) +
+              "'; expected one of: " + quoted_list({kNames.begin(), kNames.end()}));
 }
 
 }  // namespace torch_ir
