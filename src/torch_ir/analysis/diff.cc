@@ -166,7 +166,7 @@ void add_changed_values(ChangeKind kind, const StateDict& old, const StateDict& 
                         GraphDiff& diff) {
   for (const auto& item : now) {
     const at::Tensor* before = old.find(item.key());
-    if (before == nullptr || form_text(*before) != form_text(item.value())) continue;
+    if (before == nullptr || dtype_and_shape(*before) != dtype_and_shape(item.value())) continue;
     const auto [was, is] = tensors_text(*before, item.value());
     if (was == is) continue;
     diff.changes.push_back(
