@@ -173,6 +173,17 @@ TEST_F(FuseTrace, RecognizesBiases) {
     EXPECT_EQ(count_attention(graph), 0);
     EXPECT_EQ(difference_at_fast(graph), "");
   }
+  // A scaled bias with the shape of the scores, on either side of the sum.
+  for (const bool is_first : {false, true}) {
+    EagerGraph graph;
+    graph.output(spelled_attention(graph, {.rows = 12, .keys = 12}, [&](const V& scores) {
+      const V bias = graph.input("bias", at::randn({1, 3, 12, 12}));
+      const V scaled = graph.call1("aten.mul.Tensor", {bias, 0.5});
+      return is_first ? add(graph, scores, scaled) : add(graph, scaled, scores);
+    }));
+    EXPECT_EQ(count_attention(graph), 1);
+    EXPECT_EQ(difference_at_fast(graph), "") << is_first;
+  }
   // Another reader of the scores.
   EagerGraph read;
   V sum;

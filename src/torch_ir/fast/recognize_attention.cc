@@ -168,11 +168,13 @@ class AttentionFinder {
     }
     const TraceCall* sum = is_scaled_ ? nullptr : made_by(id, "aten::add.Tensor", num_readers);
     if (sum == nullptr || CallArguments(*sum).number("alpha", 1) != 1) return false;
-    const std::vector<size_t> inner = inner_;
-    const auto added = added_;
+    const AttentionFinder before = *this;
     for (const size_t side : {0, 1}) {
-      inner_ = inner;
-      added_ = added;
+      inner_ = before.inner_;
+      added_ = before.added_;
+      // A bias may be scaled as scores are.
+      scale_ = before.scale_;
+      is_scaled_ = before.is_scaled_;
       added_.emplace_back(tensor(*sum, 1 - side), sum->outputs[0]);
       const TensorId scores = tensor(*sum, side);
       if (sizes(scores) == sizes(sum->outputs[0]) && find_scores(scores, 1)) return true;
