@@ -150,7 +150,11 @@ void drop_needless_calls(Trace& trace) {
                            !facts.is_written[from.buffer] && !facts.is_written[to.buffer] &&
                            !facts.is_output[to.buffer] && from.sizes == to.sizes &&
                            from.strides == to.strides && from.dtype == to.dtype;
-    if (!is_shared) return false;
+    // Offsets are in elements, and a view may have others.
+    const bool has_one_dtype = std::ranges::all_of(trace.tensors, [&](const TraceTensor& tensor) {
+      return tensor.buffer != to.buffer || tensor.dtype == to.dtype;
+    });
+    if (!is_shared || (from.offset != to.offset && !has_one_dtype)) return false;
     for (TraceTensor& tensor : trace.tensors) {
       if (tensor.buffer != to.buffer) continue;
       tensor.buffer = from.buffer;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "torch_ir/fast/onednn/primitive.h"
@@ -63,6 +64,16 @@ TEST_F(FuseTrace, SharesCopiesThatNobodyWrites) {
   graph.output(graph.call1("aten.cos.default", {written}));
   const auto calls = calls_at_fast(graph);
   EXPECT_EQ(std::ranges::count(calls, "aten::clone"), 2);
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+TEST_F(FuseTrace, KeepsCopiesSeenInAnotherDtype) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({4, 3}, at::kComplexFloat));
+  const V y = graph.call1("aten.mul.Tensor", {x, x});
+  const V part = graph.call1("aten.slice.Tensor", {y, 0, 1, 4});
+  const V copy = graph.call1("aten.clone.default", {part});
+  graph.output(graph.call1("aten.exp.default", {graph.call1("aten.view_as_real.default", {copy})}));
   EXPECT_EQ(difference_at_fast(graph), "");
 }
 
@@ -167,22 +178,44 @@ TEST_F(FuseTrace, TellsLinearLayersAndActivationsOfOneOperatorApart) {
   EXPECT_EQ(difference_at_fast(graph), "");
 }
 
-// As Hugging Face spells it.
+// As Hugging Face spells it; with other factors of the terms it is another function.
 TEST_F(FuseTrace, RecognizesGelu) {
+  for (const auto& [cubic, one] : {std::pair(1.0, 1.0), {2.0, 1.0}, {1.0, 0.5}}) {
+    EagerGraph graph;
+    const V x = graph.input("x", at::randn({2, 16, 64}));
+    const V y = graph.call1("aten.linear.default", {x, graph.weight("w", at::randn({80, 64}) / 8)});
+    const V half = graph.call1("aten.mul.Tensor", {y, graph.weight("half", at::full({}, 0.5))});
+    const V cube = graph.call1("aten.pow.Tensor_Scalar", {y, 3.0});
+    const V scaled =
+        graph.call1("aten.mul.Tensor", {cube, graph.weight("c", at::full({}, 0.044715))});
+    const V sum = graph.call1("aten.add.Tensor", {y, scaled, cubic});
+    const V inner =
+        graph.call1("aten.mul.Tensor", {sum, graph.weight("d", at::full({}, 0.7978845608028654))});
+    const V tanh = graph.call1("aten.tanh.default", {inner});
+    const V factor =
+        graph.call1("aten.add.Tensor", {tanh, graph.weight("one", at::full({}, 1.0)), one});
+    graph.output(graph.call1("aten.mul.Tensor", {half, factor}));
+    EXPECT_EQ(calls_at_fast(graph) == (Calls{"onednn::inner_product", "torch_ir::activation"}),
+              cubic == 1 && one == 1);
+    EXPECT_EQ(difference_at_fast(graph), "") << cubic << ' ' << one;
+  }
+}
+
+// A factor of float64 makes the result float64, if it has a dimension and the other has none.
+TEST_F(FuseTrace, LeavesGeluOfTwoDtypes) {
   EagerGraph graph;
-  const V x = graph.input("x", at::randn({2, 16, 64}));
-  const V y = graph.call1("aten.linear.default", {x, graph.weight("w", at::randn({80, 64}) / 8)});
-  const V half = graph.call1("aten.mul.Tensor", {y, graph.weight("half", at::full({}, 0.5))});
-  const V cube = graph.call1("aten.pow.Tensor_Scalar", {y, 3.0});
-  const V scaled =
-      graph.call1("aten.mul.Tensor", {cube, graph.weight("c", at::full({}, 0.044715))});
-  const V sum = graph.call1("aten.add.Tensor", {y, scaled});
-  const V inner =
-      graph.call1("aten.mul.Tensor", {sum, graph.weight("d", at::full({}, 0.7978845608028654))});
+  const V x = graph.input("x", at::full({}, 0.7));
+  const auto constant = [&](const char* name, double value) {
+    return graph.weight(name, at::full({1}, value, at::kDouble));
+  };
+  const V half = graph.call1("aten.mul.Tensor", {x, constant("half", 0.5)});
+  const V cube = graph.call1("aten.pow.Tensor_Scalar", {x, 3.0});
+  const V scaled = graph.call1("aten.mul.Tensor", {cube, 0.044715});
+  const V sum = graph.call1("aten.add.Tensor", {x, scaled});
+  const V inner = graph.call1("aten.mul.Tensor", {sum, 0.7978845608028654});
   const V tanh = graph.call1("aten.tanh.default", {inner});
-  const V factor = graph.call1("aten.add.Tensor", {tanh, graph.weight("one", at::full({}, 1.0))});
-  graph.output(graph.call1("aten.mul.Tensor", {half, factor}));
-  EXPECT_EQ(calls_at_fast(graph), (Calls{"onednn::inner_product", "torch_ir::activation"}));
+  graph.output(graph.call1("aten.mul.Tensor", {half, graph.call1("aten.add.Tensor", {tanh, 1.0})}));
+  EXPECT_THAT(calls_at_fast(graph), testing::Not(testing::Contains("aten::gelu")));
   EXPECT_EQ(difference_at_fast(graph), "");
 }
 

@@ -58,7 +58,7 @@ class Recognizer {
 
   // The other operand, if one operand of `call` is `expected`.
   std::optional<TensorId> with_number(const TraceCall* call, double expected) const {
-    if (call == nullptr) return std::nullopt;
+    if (call == nullptr || CallArguments(*call).number("alpha", 1) != 1) return std::nullopt;
     for (const size_t side : {0, 1}) {
       const auto found = number_of(trace_, call->arguments[side]);
       const auto* other = std::get_if<TensorId>(&call->arguments[1 - side]);
@@ -69,7 +69,7 @@ class Recognizer {
 
   std::optional<TensorId> cubic_of(TensorId id) {
     const TraceCall* sum = made_by(id, "aten::add.Tensor");
-    if (sum == nullptr) return std::nullopt;
+    if (sum == nullptr || CallArguments(*sum).number("alpha", 1) != 1) return std::nullopt;
     const auto* x = std::get_if<TensorId>(&sum->arguments[0]);
     const auto* scaled = std::get_if<TensorId>(&sum->arguments[1]);
     if (x == nullptr || scaled == nullptr) return std::nullopt;
@@ -97,7 +97,10 @@ class Recognizer {
     if (half == nullptr || factor == nullptr) return std::nullopt;
     const auto x = with_number(made_by(*half, "aten::mul.Tensor"), 0.5);
     if (!x || facts_.is_written[buffer(*x)] || factor_of(*factor) != x) return std::nullopt;
-    return x;
+    // A constant may have a wider dtype.
+    const TraceTensor& from = trace_.tensors[*x];
+    const TraceTensor& to = trace_.tensors[call.outputs[0]];
+    return from.dtype == to.dtype && from.sizes == to.sizes ? x : std::nullopt;
   }
 
   // The tensor of which the arguments `name` of all groups are the parts along `dim`, in order.
