@@ -135,6 +135,32 @@ TEST_F(FuseQuantized, MultipliesIntegersInLinearLayers) {
   }
 }
 
+// Both weights are computed from the same integers, in the run.
+TEST_F(FuseQuantized, TellsAWeightFromItsTranspose) {
+  EagerGraph graph;
+  const V x = round_trip(graph, graph.input("x", at::randn({32, 64})), kSchemes[0]);
+  const V w = weight(graph, "w", {64, 64}, false);
+  graph.output(graph.call1("aten.linear.default", {x, w}));
+  graph.output(graph.call1("aten.linear.default", {x, graph.call1("aten.t.default", {w})}));
+  ExecutionOptions options;
+  options.optimization = Optimization::kFast;
+  options.fold_constants = false;
+  const auto outputs = compile(graph.ir, graph.weights, StateDict(), options).run(graph.inputs);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    EXPECT_TRUE(at::allclose(outputs[i], graph.expected()[i], 1e-4, 1e-4)) << i;
+  }
+}
+
+// On any processor. The factor has no dimensions.
+TEST_F(FuseTrace, ScalesAColumnBesidesIntegers) {
+  EagerGraph graph;
+  const V x = round_trip(graph, graph.input("x", at::randn({5, 1})), kSchemes[0]);
+  const V factor = graph.weight("factor", at::full({}, 2.0));
+  const V scaled = graph.call1("aten.mul.Tensor", {graph.call1("aten.exp.default", {x}), factor});
+  graph.output(graph.call1("aten.add.Tensor", {scaled, factor}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
 TEST_F(FuseQuantized, ReturnsFloatsWithoutAQuantizeAfterIt) {
   EagerGraph graph;
   const V x = round_trip(graph, image(graph), {0.03, 4});

@@ -3,6 +3,9 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <functional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "torch_ir/fast/quantized_patterns.h"
@@ -87,10 +90,10 @@ std::optional<IntegerLayer> integer_product_at(QuantizedPatterns& patterns, size
   const auto constant_row = [&](size_t call) -> at::Tensor {
     const auto other = CallArguments(patterns.call(call)).tensor("other");
     const at::Tensor row = other ? patterns.tensor(*other).constant : at::Tensor();
-    const int64_t columns = patterns.tensor(patterns.output(call)).sizes.back();
-    const bool is_row = row.defined() && row.scalar_type() == at::kFloat &&
-                        row.numel() == columns && row.size(-1) == columns;
-    return is_row ? row.reshape({columns}) : at::Tensor();
+    const at::DimVector& sizes = patterns.tensor(patterns.output(call)).sizes;
+    const bool is_row = row.defined() && row.dim() > 0 && row.scalar_type() == at::kFloat &&
+                        row.numel() == sizes.back() && row.size(-1) == sizes.back();
+    return is_row ? row.reshape({-1}) : at::Tensor();
   };
   IntegerLayer layer{};
   std::optional<size_t> last = index;
@@ -126,8 +129,12 @@ std::optional<IntegerLayer> integer_product_at(QuantizedPatterns& patterns, size
 
 TensorId packed_integers(TraceRewriter& rewriter, const IntegerLayer& layer, const Layout& wanted) {
   const Layout plain = contiguous_layout(wanted.sizes(), Type::kInt8);
-  return rewriter.packed("int8 " + wanted.key(), layer.leaves,
-                         [&] { return reorder_constant(layer.weight.values, plain, wanted); });
+  // Other weights may be computed from the same leaves, such as the transposed one.
+  const at::Tensor& values = layer.weight.values;
+  const std::string_view bytes(static_cast<const char*>(values.const_data_ptr()), values.nbytes());
+  const std::string hash = std::to_string(std::hash<std::string_view>()(bytes));
+  return rewriter.packed("int8 " + hash + ' ' + wanted.key(), layer.leaves,
+                         [&] { return reorder_constant(values, plain, wanted); });
 }
 
 struct Arithmetic {
