@@ -27,7 +27,9 @@ std::optional<c10::OperatorHandle> function_of(const c10::OperatorHandle& op) {
   name.name.pop_back();
   const auto found = c10::Dispatcher::singleton().findSchema(name);
   if (!found || !is_pointwise(*found)) return std::nullopt;
-  const bool is_alike = found->schema().arguments().size() == op.schema().arguments().size();
+  // aten::polygamma takes its arguments in another order than aten::polygamma_.
+  const bool is_alike = std::ranges::equal(found->schema().arguments(), op.schema().arguments(), {},
+                                           &c10::Argument::name, &c10::Argument::name);
   return is_alike ? found : std::nullopt;
 }
 

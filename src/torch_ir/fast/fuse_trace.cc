@@ -33,8 +33,10 @@ at::Tensor PackedWeights::find_or_make(const std::string& key,
     full_key.append(reinterpret_cast<const char*>(&data), sizeof(data));
     // Views of the same memory.
     if (!source.defined()) continue;
-    full_key.append(reinterpret_cast<const char*>(source.strides().data()),
-                    source.strides().size() * sizeof(int64_t));
+    for (const at::IntArrayRef numbers : {source.sizes(), source.strides()}) {
+      full_key.append(reinterpret_cast<const char*>(numbers.data()),
+                      numbers.size() * sizeof(int64_t));
+    }
   }
   const auto [entry, is_new] = entries_.try_emplace(full_key);
   if (is_new) entry->second = {sources, make()};

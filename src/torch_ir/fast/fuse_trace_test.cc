@@ -67,6 +67,37 @@ TEST_F(FuseTrace, SharesCopiesThatNobodyWrites) {
   EXPECT_EQ(difference_at_fast(graph), "");
 }
 
+TEST_F(FuseTrace, KeepsTheOrderOfArguments) {
+  EagerGraph graph;
+  const V y = graph.call1("aten.exp.default", {graph.input("x", at::randn({5, 7}))});
+  graph.call("aten.polygamma_.default", {y, 1});
+  graph.output(graph.call1("aten.tanh.default", {y}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+// As a network whose width is chosen: layers of the first channels of all.
+TEST_F(FuseTrace, TellsPartsOfWeightsApart) {
+  EagerGraph graph;
+  const V x = image(graph);
+  const V w = graph.weight("w", at::randn({32, 16, 3, 3}) / 12);
+  std::vector<V> all;
+  for (const char* name : {"weight", "bias", "mean"}) {
+    all.push_back(graph.weight(name, at::randn({32})));
+  }
+  all.push_back(graph.weight("variance", at::rand({32}) + 0.5));
+  for (const int64_t channels : {16, 32}) {
+    const auto part = [&](const V& of) {
+      return graph.call1("aten.slice.Tensor", {of, 0, 0, channels});
+    };
+    const V y = graph.call1("aten.conv2d.default", {x, part(w), {}, pair(1), pair(1)});
+    graph.output(graph.call1(
+        "aten.batch_norm.default",
+        {y, part(all[0]), part(all[1]), part(all[2]), part(all[3]), false, 0.1, 1e-5, false}));
+  }
+  EXPECT_EQ(calls_at_fast(graph), Calls(2, "onednn::convolution"));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
 TEST_F(FuseTrace, KeepsCopiesSeenInAnotherDtype) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({4, 3}, at::kComplexFloat));
