@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "torch_ir/fast/rules.h"
 
@@ -46,15 +47,20 @@ std::vector<int64_t> CallArguments::integers(std::string_view name, size_t count
 
 double CallArguments::number(std::string_view name, double missing) const {
   const c10::IValue found = value(name);
+  // Complex numbers, which have no double, equal nothing.
+  if (found.isComplexDouble()) return std::numeric_limits<double>::quiet_NaN();
   return found.isScalar() ? found.toScalar().toDouble() : missing;
 }
 
 std::optional<double> number_of(const Trace& trace, const TraceArgument& argument) {
   const auto* id = std::get_if<TensorId>(&argument);
   const auto* value = std::get_if<c10::IValue>(&argument);
-  if (value != nullptr && value->isScalar()) return value->toScalar().toDouble();
+  if (value != nullptr && value->isScalar() && !value->isComplexDouble()) {
+    return value->toScalar().toDouble();
+  }
   const at::Tensor constant = id == nullptr ? at::Tensor() : trace.tensors[*id].constant;
-  const bool is_number = constant.defined() && constant.dim() <= 1 && constant.numel() == 1;
+  const bool is_number =
+      constant.defined() && constant.dim() <= 1 && constant.numel() == 1 && !constant.is_complex();
   return is_number ? std::optional(constant.item().toDouble()) : std::nullopt;
 }
 

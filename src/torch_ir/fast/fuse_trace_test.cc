@@ -98,6 +98,16 @@ TEST_F(FuseTrace, TellsPartsOfWeightsApart) {
   EXPECT_EQ(difference_at_fast(graph), "");
 }
 
+TEST_F(FuseTrace, LeavesComplexNumbers) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({4, 3}, at::kComplexFloat));
+  const V unit = graph.weight("i", at::full({}, c10::complex<double>(0, 1), at::kComplexFloat));
+  const V turned = graph.call1("aten.mul.Tensor", {x, unit});
+  const V product = graph.call1("aten.mul.Tensor", {turned, x});
+  graph.output(graph.call1("aten.add.Tensor", {product, unit}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
 TEST_F(FuseTrace, KeepsCopiesSeenInAnotherDtype) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({4, 3}, at::kComplexFloat));

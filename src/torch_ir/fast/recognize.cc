@@ -100,7 +100,8 @@ class Recognizer {
     // A constant may have a wider dtype.
     const TraceTensor& from = trace_.tensors[*x];
     const TraceTensor& to = trace_.tensors[call.outputs[0]];
-    return from.dtype == to.dtype && from.sizes == to.sizes ? x : std::nullopt;
+    const bool is_alike = from.dtype == to.dtype && from.sizes == to.sizes;
+    return is_alike && c10::isFloatingType(from.dtype) ? x : std::nullopt;
   }
 
   // The tensor of which the arguments `name` of all groups are the parts along `dim`, in order.

@@ -55,6 +55,7 @@ class CallArguments {
   c10::IValue value(std::string_view name) const;
   // `count` numbers, repeating a single one; `missing` if the schema has no such argument.
   std::vector<int64_t> integers(std::string_view name, size_t count, int64_t missing) const;
+  // NaN for a complex number.
   double number(std::string_view name, double missing) const;
 
  private:
@@ -63,7 +64,8 @@ class CallArguments {
   const TraceCall& call_;
 };
 
-// An argument that is a number or a constant of one element, with at most one dimension.
+// An argument that is a number or a constant of one element, with at most one dimension; nothing
+// if it is complex.
 std::optional<double> number_of(const Trace& trace, const TraceArgument& argument);
 
 // The source of a convolution or a pooling, with the padding that an earlier call adds to it.
