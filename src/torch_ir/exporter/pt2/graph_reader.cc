@@ -190,9 +190,10 @@ ValueId GraphBuilder::add_number(const std::string& wanted, const Attribute& val
       {.shape = {}, .dtype = dtype_of_number(value), .is_scalar = true, .name = new_name(wanted)});
 }
 
-void GraphBuilder::add_output(const Attribute& value) {
+void GraphBuilder::add_output(const Operand& output) {
+  if (const auto id = value_of(output)) return add_output(*id);
   const size_t index = graph_.outputs.size() + graph_.constant_outputs.size();
-  graph_.constant_outputs.push_back({static_cast<int64_t>(index), value});
+  graph_.constant_outputs.push_back({static_cast<int64_t>(index), std::get<Attribute>(output)});
 }
 
 std::optional<ValueId> GraphBuilder::find(const std::string& name) const {

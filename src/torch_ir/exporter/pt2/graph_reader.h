@@ -47,7 +47,8 @@ class GraphBuilder {
   ValueId add_value(const std::string& target, std::vector<Argument> arguments, Value output);
   ValueId add_number(const std::string& wanted, const Attribute& value);
   void add_output(ValueId value) { graph_.outputs.push_back(value); }
-  void add_output(const Attribute& value);
+  // A constant output if `output` is fixed.
+  void add_output(const Operand& output);
 
   std::optional<ValueId> find(const std::string& name) const;
   // The value that `operand` is or refers to; nothing if it is fixed.

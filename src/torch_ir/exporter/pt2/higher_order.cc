@@ -220,14 +220,7 @@ Graph GraphReader::read_inner_graph(const JsonValue& graph, const Place& place) 
     }
   }
   inner.read_nodes();
-  for (const Attribute& port : inner.outputs_) {
-    const Operand output = inner.resolve(port);
-    if (const auto id = builder.value_of(output)) {
-      builder.add_output(*id);
-    } else {
-      builder.add_output(std::get<Attribute>(output));
-    }
-  }
+  for (const Attribute& output : inner.outputs_) builder.add_output(inner.resolve(output));
   return builder.take();
 }
 

@@ -208,7 +208,7 @@ class ProgramReader {
     if (!spec.name.empty()) check_name("output", spec.name, port);
     const Operand output = graph_.resolve(port);
     const auto id = builder_.value_of(output);
-    if (!id) return builder_.add_output(std::get<Attribute>(output));
+    if (!id) return builder_.add_output(output);
     if (spec.role == PortSpec::Role::kMutation) {
       program_.mutations.push_back({builder_.graph().outputs.size(), find_mutated(spec)});
       builder_.add_output(*id);
