@@ -2,10 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/linear.h>
+#include <torch/nn/functional.h>
+#include <torch/nn/modules.h>
 #include <torch/types.h>
 
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/testing/warning_texts.h"
@@ -48,6 +51,38 @@ TEST(ExtractTest, WarnsOnMetaThatConstantsHaveNoValues) {
   EXPECT_EQ(ir.weights.back().name, "mask");
   EXPECT_THAT(warnings.texts, ElementsAre("Skipping 1 meta-device constant(s) (shape/dtype already "
                                           "in weights): ['mask']"));
+}
+
+// "relu: aten.relu.default(linear) 1x2"
+std::vector<std::string> nodes(const IR& ir) {
+  std::vector<std::string> lines;
+  for (const OpNode& node : ir.nodes) {
+    std::string line = node.name + ": " + node.op_type + "(";
+    for (const TensorMeta& input : node.inputs) {
+      line += (line.ends_with("(") ? "" : ", ") + input.name;
+    }
+    line += ")";
+    for (const TensorMeta& output : node.outputs) line += " " + shape_text(output.shape);
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+// As those of torch.export for the same modules in Python; python_graphs_test.cc has more.
+TEST(ExtractTest, ContainersAndLstmsHaveTheNodesOfPython) {
+  namespace nn = torch::nn;
+  const nn::Sequential sequential(nn::Linear(4, 3), nn::ReLU(nn::ReLUOptions(true)),
+                                  nn::Linear(3, 2));
+  EXPECT_THAT(nodes(extract_ir(sequential, {torch::ones({1, 4})})),
+              ElementsAre("linear: aten.linear.default(x, p_0_weight, p_0_bias) 1x3",
+                          "relu_: aten.relu_.default(linear) 1x3",
+                          "linear_1: aten.linear.default(relu_, p_2_weight, p_2_bias) 1x2"));
+  const nn::LSTM lstm(nn::LSTMOptions(8, 16).batch_first(true));
+  EXPECT_THAT(
+      nodes(extract_ir(lstm, {torch::ones({2, 5, 8})})),
+      ElementsAre("zeros: aten.zeros.default() 1x2x16", "zeros_1: aten.zeros.default() 1x2x16",
+                  "lstm: aten.lstm.input(x, zeros, zeros_1, p_weight_ih_l0, p_weight_hh_l0, "
+                  "p_bias_ih_l0, p_bias_hh_l0) 2x5x16 1x2x16 1x2x16"));
 }
 
 struct RegisteredLateImpl : torch::nn::Module, LiftedConstants {
