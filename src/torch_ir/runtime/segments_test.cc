@@ -239,19 +239,5 @@ TEST(Segments, SurroundRegisteredOpHandlers) {
               ElementsAre("n1 (aten.tanh.default): it has a registered op handler"));
 }
 
-// A layout that never recurs is not traced, and nothing of it is kept.
-TEST(Segments, TraceFewOfManyLayouts) {
-  EagerGraph graph;
-  const V x = graph.input("x", at::randn({4, 4}));
-  graph.output(graph.call1("aten.exp.default", {graph.call1("aten.neg.default", {x})}));
-  const ExecutionPlan plan = compile(graph.ir, graph.weights);
-  for (int round = 0; round < 2; ++round) {
-    for (int64_t width = 4; width < 200; ++width) {
-      const at::Tensor input = at::randn({4, width}).narrow(1, 0, 4);
-      ASSERT_TRUE(same_bits(plan.run({input})[0], input.neg().exp()));
-    }
-  }
-}
-
 }  // namespace
 }  // namespace torch_ir
