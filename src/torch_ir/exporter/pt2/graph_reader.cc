@@ -118,8 +118,7 @@ std::unordered_map<std::string, Value> read_values(const ObjectReader& graph) {
     if (table == nullptr) return;
     const Place place = graph.place().key(key);
     for (const auto& [name, meta] : as_object(*table, place)) {
-      const std::string shown = printable(name);
-      const Place meta_place = place.key(shown);
+      const Place meta_place = place.key(name);
       if (!values.emplace(name, read_value(meta, meta_place)).second) {
         meta_place.fail("duplicate value: it is also in another table");
       }

@@ -76,8 +76,7 @@ bool GraphReader::has_tensors_on(const std::string& device, const Call& call, si
     const Place values = place.key("tensor_values");
     for (const auto& [name, meta] :
          as_object(ObjectReader(graph, place).get("tensor_values"), values)) {
-      const std::string shown = printable(name);
-      if (read_device_type(ObjectReader(meta, values.key(shown))) == device) return true;
+      if (read_device_type(ObjectReader(meta, values.key(name))) == device) return true;
     }
     return false;
   });
@@ -244,8 +243,7 @@ void GraphReader::add_unnamed(const std::string& name, const JsonValue& value, c
         {name, Attribute(op_type_of_target(as_string(argument.value, inside)))});
   } else if (is_dict) {
     for (const auto& [key, inner] : as_object(argument.value, inside)) {
-      const std::string shown = printable(key);
-      add_unnamed(name + "." + key, inner, inside.key(shown), node);
+      add_unnamed(name + "." + key, inner, inside.key(key), node);
     }
   } else if (is_nested) {
     const JsonValue::array_t& lists = as_list(argument.value, inside);

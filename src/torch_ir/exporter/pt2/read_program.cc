@@ -146,8 +146,7 @@ std::vector<SymbolRange> read_ranges(const ObjectReader& root) {
   if (table == nullptr) return ranges;
   const Place place = root.place().key("range_constraints");
   for (const auto& [expression, value] : as_object(*table, place)) {
-    const std::string shown = printable(expression);
-    const Place item = place.key(shown);
+    const Place item = place.key(expression);
     const ObjectReader limits(value, item);
     SymbolRange range{expression, read_limit(limits.find("min_val"), item.key("min_val")),
                       read_limit(limits.find("max_val"), item.key("max_val"))};
