@@ -88,7 +88,12 @@ TEST(GraphAnalyzerTest, GivesProducersToInputsOnly) {
 }
 
 TEST(ConverterTest, ConvertsAWholeProgram) {
-  const IR ir = convert_exported_program(sample_program());
+  Program program = sample_program();
+  program.range_constraints = {{"s0", 2, 64}, {"2*s1", std::nullopt, 7}};
+  program.guards = {"x.size()[0] % 2 == 0"};
+  const IR ir = convert_exported_program(program);
+  EXPECT_EQ(ir.guards, program.guards);
+  EXPECT_EQ(ir.range_constraints, program.range_constraints);
   EXPECT_EQ(ir.model_name, "Sample");
   EXPECT_EQ(ir.pytorch_version, "2.13.0");
   ASSERT_EQ(ir.nodes.size(), 3u);
@@ -96,15 +101,7 @@ TEST(ConverterTest, ConvertsAWholeProgram) {
   EXPECT_TRUE(ir.nodes[0].attrs.empty());
   EXPECT_EQ(ir.nodes[2].attrs, AttributeMap({{"split_size", 2}, {"dim", 1}}));
   EXPECT_THAT(names(ir.nodes[2].outputs), ElementsAre("split_0", "split_1"));
-  EXPECT_EQ(convert_exported_program(sample_program(), "Other").model_name, "Other");
-}
-
-TEST(ConverterTest, KeepsTheLimitsOfSizes) {
-  Program program = sample_program();
-  program.range_constraints = {{"s0", 2, 64}, {"2*s1", std::nullopt, 7}};
-  program.guards = {"x.size()[0] % 2 == 0"};
-  EXPECT_EQ(convert_exported_program(program).guards, program.guards);
-  EXPECT_EQ(convert_exported_program(program).range_constraints, program.range_constraints);
+  EXPECT_EQ(convert_exported_program(program, "Other").model_name, "Other");
 }
 
 TEST(ConverterTest, UsesTheRegisteredConverter) {
@@ -118,11 +115,11 @@ TEST(ConverterTest, UsesTheRegisteredConverter) {
   EXPECT_EQ(*convert_exported_program(sample_program()).nodes[2].attrs.find("dim"), Attribute(-1));
 }
 
+// An error of LibTorch has a trace behind its message.
 TEST(ConverterTest, FallsBackWithAWarningUnlessStrict) {
-  const ScopedConverter converter("aten.mul.Tensor",
-                                  [](const Node&, const GraphAnalyzer&) -> OpNode {
-                                    throw std::runtime_error("no such form");
-                                  });
+  const ScopedConverter converter(
+      "aten.mul.Tensor",
+      [](const Node&, const GraphAnalyzer&) -> OpNode { C10_THROW_ERROR(Error, "no such form"); });
   const std::string problem =
       "node 'mul': the converter registered for aten.mul.Tensor failed: no such form";
   WarningTexts warnings;
@@ -132,38 +129,22 @@ TEST(ConverterTest, FallsBackWithAWarningUnlessStrict) {
               ThrowsMessage<ConversionError>(problem));
 }
 
-TEST(ConverterTest, NamesErrorsOfLibTorchWithoutTheirTrace) {
-  const ScopedConverter converter(
-      "aten.mul.Tensor",
-      [](const Node&, const GraphAnalyzer&) -> OpNode { C10_THROW_ERROR(Error, "no such form"); });
-  EXPECT_THAT([] { convert_exported_program(sample_program(), "", /*strict=*/true); },
-              ThrowsMessage<ConversionError>(
-                  "node 'mul': the converter registered for aten.mul.Tensor failed: no such form"));
-}
-
-// No schema gives their types when such a file is read.
-TEST(ConverterTest, WritesTypedAttributesOfUnknownOperatorsAsNames) {
+// No schema gives the names of their inputs and the types of their attributes when such a file is
+// read.
+TEST(ConverterTest, KeepsTheArgumentsOfUnknownOperatorsByName) {
   Program program = sample_program();
   program.nodes[1].target = "no_such_library.cast.default";
-  program.nodes[1].arguments = {program.nodes[1].arguments[0],
-                                {"dtype", c10::ScalarType::BFloat16},
-                                {"devices", Attribute::list({c10::Device(c10::kCPU)})},
-                                {"z", std::complex<double>(1, 2)}};
+  std::vector<Argument>& arguments = program.nodes[1].arguments;
+  arguments.emplace_back("dtype", c10::ScalarType::BFloat16);
+  arguments.emplace_back("devices", Attribute::list({c10::Device(c10::kCPU)}));
+  arguments.emplace_back("z", std::complex<double>(1, 2));
   const IR ir = convert_exported_program(program);
+  EXPECT_EQ(ir.nodes[1].inputs[0].arg, "self");
+  EXPECT_EQ(ir.nodes[1].inputs[1].arg, "other");
   EXPECT_EQ(ir.nodes[1].attrs, (AttributeMap{{"dtype", "bfloat16"},
                                              {"devices", Attribute::list({"cpu"})},
                                              {"z", Attribute::list({1.0, 2.0})}}));
   EXPECT_EQ(IR::from_json(ir.to_json()), ir);
-}
-
-TEST(ConverterTest, KeepsTheArgumentsOfUnknownOperatorsByName) {
-  Program program = sample_program();
-  program.nodes[1].target = "mylib.scale.default";
-  program.nodes[1].arguments.push_back({"factor", Attribute(2.0)});
-  const IR ir = convert_exported_program(program);
-  EXPECT_EQ(ir.nodes[1].inputs[0].arg, "self");
-  EXPECT_EQ(ir.nodes[1].inputs[1].arg, "other");
-  EXPECT_EQ(ir.nodes[1].attrs, AttributeMap({{"factor", 2.0}}));
 }
 
 TEST(ConverterTest, RefusesProgramsThatContradictThemselves) {
