@@ -1,8 +1,6 @@
 #include "harness/backend/backend.h"
 
-#include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
-#include <ATen/ops/ones.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +8,6 @@
 
 #include "harness/backend/open_backend.h"
 #include "torch_ir/base/error.h"
-#include "torch_ir/converter/extract.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/testing/test_graphs.h"
 
@@ -57,43 +54,27 @@ TEST(BackendTest, ANameIsTakenOnceAndTheValuesOfNodesAreOptional) {
   EXPECT_EQ(backend.values(Case()), nullptr);
 }
 
-IR adding(double number) {
-  const auto forward = [number](const std::vector<at::Tensor>& inputs) {
-    return std::vector<at::Tensor>{inputs.at(0) + number};
-  };
-  return extract_ir(Model(ModelFn(forward)), {at::ones({2})});
-}
-
-TEST(PlanBackendTest, RunsTheGraphThatItIsGivenEachTime) {
+TEST(PlanBackendTest, RunsTheGraphAndTheWeightsThatItIsGivenEachTime) {
   PlanBackend backend{ExecutionOptions()};
-  IR ir = adding(1);
+  IR ir = TestGraphBuilder("Add")
+              .input("x", {2})
+              .weight("p_w", "w", {2})
+              .op("add", "aten.add.Tensor", {"x", "p_w"}, {2})
+              .output("add")
+              .build();
+  StateDict weights = {{"w", at::full({2}, 1.0)}};
   const auto run = [&](double x) {
-    const Case graph_case = Case{.inputs = {at::full({2}, x)}}.with(resolve(ir));
+    const Case graph_case =
+        Case{.weights = weights, .inputs = {at::full({2}, x)}}.with(resolve(ir));
     return backend.run(graph_case).at(0)[0].item<double>();
   };
   EXPECT_EQ(run(1), 2);
   EXPECT_EQ(run(5), 6);
-  // Another graph in the same place.
-  ir = adding(2);
-  EXPECT_EQ(run(1), 3);
-}
-
-TEST(PlanBackendTest, RunsWithTheWeightsThatItIsGivenEachTime) {
-  PlanBackend backend{ExecutionOptions()};
-  const IR ir = TestGraphBuilder("Add")
-                    .input("x", {2})
-                    .weight("p_w", "w", {2})
-                    .op("add", "aten.add.Tensor", {"x", "p_w"}, {2})
-                    .output("add")
-                    .build();
-  StateDict weights = {{"w", at::full({2}, 1.0)}};
-  const auto run = [&] {
-    const Case graph_case = Case{.weights = weights, .inputs = {at::ones({2})}}.with(resolve(ir));
-    return backend.run(graph_case).at(0)[0].item<double>();
-  };
-  EXPECT_EQ(run(), 2);
   weights["w"] = at::full({2}, 3.0);
-  EXPECT_EQ(run(), 4);
+  EXPECT_EQ(run(1), 4);
+  // Another graph in the same place.
+  ir.nodes[0].op_type = "aten.mul.Tensor";
+  EXPECT_EQ(run(5), 15);
 }
 
 }  // namespace

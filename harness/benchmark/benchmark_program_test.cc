@@ -19,21 +19,15 @@ TEST(BenchmarkFlags, AreOneThreadAndInterleavedRoundsByDefault) {
                                       "--benchmark_min_time=0.02"));
 }
 
-TEST(BenchmarkFlags, LeaveTheCallersToGoogleBenchmark) {
-  const BenchmarkFlags flags = parse_benchmark_flags(
-      {"benchmark", "--benchmark_repetitions=3", "--threads", "4", "--unknown"});
-  EXPECT_EQ(flags.threads, 4);
+TEST(BenchmarkFlags, AreTakenInEitherFormAndOthersLeftToGoogleBenchmark) {
+  const BenchmarkFlags flags =
+      parse_benchmark_flags({"benchmark", "--benchmark_repetitions=3", "--threads=2", "--pt2", "a",
+                             "--unknown", "--threads", "0", "--pt2=b=c"});
+  EXPECT_EQ(flags.threads, 0);
+  EXPECT_THAT(flags.archives, ElementsAre("a", "b=c"));
   ASSERT_EQ(flags.rest.size(), 6u);
   EXPECT_EQ(flags.rest[4], "--benchmark_repetitions=3");
   EXPECT_EQ(flags.rest[5], "--unknown");
-}
-
-TEST(BenchmarkFlags, TakeThreadsAndArchivesInEitherForm) {
-  EXPECT_EQ(parse_benchmark_flags({"benchmark", "--threads=0"}).threads, 0);
-  EXPECT_EQ(parse_benchmark_flags({"benchmark", "--threads=2", "--threads", "3"}).threads, 3);
-  const BenchmarkFlags flags = parse_benchmark_flags({"benchmark", "--pt2", "a", "--pt2=b=c"});
-  EXPECT_THAT(flags.archives, ElementsAre("a", "b=c"));
-  EXPECT_EQ(flags.rest.size(), 4u);
 }
 
 TEST(BenchmarkFlags, RefuseWhatIsNoCountAndAFlagWithoutItsValue) {
