@@ -123,11 +123,6 @@ TEST_F(KeeperTest, SignalsOfItsChildDoNotEndIt) {
   EXPECT_EQ(end(), "was killed by signal 6 (Aborted)");
 }
 
-TEST_F(KeeperTest, ItsChildIsEndedBySignals) {
-  start([] { ::raise(SIGTERM); });
-  EXPECT_EQ(end(), "was killed by signal 15 (Terminated)");
-}
-
 // A traced process remains a child until its tracer releases it.
 TEST_F(KeeperTest, DoesNotWaitForeverForWhatDoesNotGo) {
   start([] {});
