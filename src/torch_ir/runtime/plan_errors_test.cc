@@ -82,6 +82,14 @@ EagerGraph half_folded_graph() {
   return graph;
 }
 
+// What runs a plan on `inputs`.
+std::vector<std::function<void()>> uses_of(const ExecutionPlan& plan,
+                                           const std::vector<at::Tensor>& inputs) {
+  return {[&] { (void)plan.run(inputs); }, [&] { (void)plan.run_checked(inputs); },
+          [&] { plan.memory(inputs); }, [&] { plan.profile(inputs, 1); },
+          [&] { plan.observe(inputs, [](const std::string&, const at::Tensor&) {}); }};
+}
+
 TEST(PlanErrors, RefusesWeightsThatHaveChanged) {
   const std::function<void(at::Tensor&)> changes[] = {
       [](at::Tensor& weight) { weight.add_(1); },
@@ -96,11 +104,7 @@ TEST(PlanErrors, RefusesWeightsThatHaveChanged) {
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(same_bits(plan.run({x})[0], graph.expected()[0]));
     change(weight);
     EXPECT_EQ(plan.changed_weight(), "w");
-    const std::function<void()> uses[] = {
-        [&] { (void)plan.run({x}); }, [&] { (void)plan.run_checked({x}); },
-        [&] { plan.memory({x}); }, [&] { plan.profile({x}, 1); },
-        [&] { plan.observe({x}, [](const std::string&, const at::Tensor&) {}); }};
-    for (const auto& use : uses) {
+    for (const auto& use : uses_of(plan, graph.inputs)) {
       EXPECT_EQ(execution_error(use),
                 "Weight 'w' has changed since the plan was compiled; call reload().");
     }
@@ -115,16 +119,11 @@ TEST(PlanErrors, RefusesAPlanThatWasMovedFrom) {
   ExecutionPlan plan = compile(graph.ir, graph.weights);
   ExecutionPlan other = std::move(plan);
   std::vector<at::Tensor> outputs;
-  const std::function<void()> uses[] = {
-      [&] { (void)plan.run(graph.inputs); },
-      [&] { plan.run(graph.inputs, outputs); },
-      [&] { (void)plan.run_checked(graph.inputs); },
-      [&] { plan.memory(graph.inputs); },
-      [&] { plan.profile(graph.inputs, 1); },
-      [&] { plan.not_replayed(); },
-      [&] { (void)plan.changed_weight(); },
-      [&] { plan.reload(graph.weights); },
-      [&] { plan.observe(graph.inputs, [](const std::string&, const at::Tensor&) {}); }};
+  std::vector<std::function<void()>> uses = uses_of(plan, graph.inputs);
+  uses.emplace_back([&] { plan.run(graph.inputs, outputs); });
+  uses.emplace_back([&] { plan.not_replayed(); });
+  uses.emplace_back([&] { (void)plan.changed_weight(); });
+  uses.emplace_back([&] { plan.reload(graph.weights); });
   for (const auto& use : uses) {
     EXPECT_EQ(execution_error(use), "The plan was moved from; use the one that it was moved to.");
   }
