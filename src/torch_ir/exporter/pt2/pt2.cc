@@ -146,7 +146,8 @@ at::Tensor as_tensor(const PickleValue& value) {
 
 std::vector<PortSpec> read_user_inputs(const JsonValue& root) {
   const Place place;
-  const ObjectReader module(ObjectReader(root, place).get("graph_module"), place);
+  const ObjectReader module(ObjectReader(root, place).get("graph_module"),
+                            place.key("graph_module"));
   std::vector<PortSpec> inputs = module.get("signature", read_signature).inputs;
   std::erase_if(inputs, [](const PortSpec& input) {
     return input.role == PortSpec::Role::kToken || input.kind != InputKind::kUserInput;
@@ -160,9 +161,10 @@ std::vector<PortSpec> read_user_inputs(const JsonValue& root) {
 std::vector<Leaf> order_tensors(std::vector<Leaf> leaves, const std::vector<PortSpec>& specs,
                                 const JsonValue& root) {
   const Place place;
-  const ObjectReader module(ObjectReader(root, place).get("graph_module"), place);
-  const ObjectReader graph(module.get("graph"), place);
-  const ObjectReader values(graph.get("tensor_values"), place);
+  const ObjectReader module(ObjectReader(root, place).get("graph_module"),
+                            place.key("graph_module"));
+  const ObjectReader graph(module.get("graph"), module.place().key("graph"));
+  const ObjectReader values(graph.get("tensor_values"), graph.place().key("tensor_values"));
   std::erase_if(leaves, [](const Leaf& leaf) { return !leaf.value->is_tensor(); });
   auto next = leaves.begin();
   for (const PortSpec& spec : specs) {

@@ -307,6 +307,9 @@ TEST(Pt2Test, ExampleInputsAreTakenOutOfObjects) {
   EXPECT_THAT(
       with(R"({"user_input":{"arg":{"as_tensor":{"name":"scaled_by"}}}},)", ""),
       ThrowsMessage<ExportError>(EndsWith("wrong number of example inputs: 9, expected 8")));
+  EXPECT_THAT(
+      with(R"("user_input")", R"("other")"),
+      ThrowsMessage<ExportError>(::testing::HasSubstr(": graph_module.signature.input_specs[")));
 }
 
 TEST(Pt2Test, OnlyZipArchivesAreTakenForOne) {
