@@ -179,8 +179,9 @@ Tensor broadcast_in_dim(const Tensor& a, IntArrayRef shape, IntArrayRef dimensio
 }
 
 Tensor split_dim(const Tensor& a, int64_t dim, int64_t outer_length) {
-  TORCH_CHECK(outer_length > 0 && a.size(dim) % outer_length == 0, "Cannot split dimension ", dim,
-              " of shape ", a.sizes(), " into ", outer_length, " parts");
+  TORCH_CHECK(dim >= 0 && outer_length > 0 && a.size(dim) % outer_length == 0,
+              "Cannot split dimension ", dim, " of shape ", a.sizes(), " into ", outer_length,
+              " parts");
   std::vector<int64_t> shape = a.sizes().vec();
   shape[dim] /= outer_length;
   shape.insert(shape.begin() + dim, outer_length);

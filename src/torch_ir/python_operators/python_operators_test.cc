@@ -16,19 +16,32 @@
 namespace torch_ir {
 namespace {
 
+void call(const char* name, torch::jit::Stack arguments) {
+  define_python_operators(name);
+  c10::Dispatcher::singleton().findSchemaOrThrow(name, "").callBoxed(arguments);
+}
+
 // Python's kernel returns a dimension more than its meta kernel declares there.
 TEST(PythonOperators, RefuseANegativeAxisOfFakeQuantPerChannel) {
-  define_python_operators("quantized_decomposed::");
-  const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(
-      "quantized_decomposed::fake_quant_per_channel", "");
-  const at::Tensor ones = at::ones({2, 2});
-  torch::jit::Stack stack = {ones, at::ones({2}), at::ones({2}), -1, -8, 7};
+  const at::Tensor ones = at::ones({2});
   try {
-    op.callBoxed(stack);
+    call("quantized_decomposed::fake_quant_per_channel", {at::ones({2, 2}), ones, ones, -1, -8, 7});
     FAIL();
   } catch (const c10::Error& error) {
     EXPECT_THAT(error.what_without_backtrace(), ::testing::HasSubstr("an axis of 0 or more"));
   }
+}
+
+// Each of them would read or write beyond a shape, or divide by zero.
+TEST(PythonOperators, RefuseShapesWithoutTheDimensionOrElements) {
+  const at::Tensor one = at::ones({1});
+  EXPECT_THROW(call("prims::split_dim", {at::ones({2, 4}), -1, 2}), c10::Error);
+  EXPECT_THROW(call("quantized_decomposed::quantize_per_channel",
+                    {at::ones({}), one, one, -1, -128, 127, at::kChar}),
+               c10::Error);
+  EXPECT_THROW(call("quantized_decomposed::dequantize_per_channel_group",
+                    {at::ones({2, 0}), one, one, -8, 7, at::kChar, 4, at::kFloat}),
+               c10::Error);
 }
 
 // prims_schemas.txt has the schemas of PyTorch 2.13: str(torch.ops.prims.NAME.default._schema).
@@ -59,10 +72,8 @@ TEST(PythonOperators, HaveTheSchemasOfPython) {
 }
 
 TEST(PythonOperators, RefuseArgumentsThatPythonRefuses) {
-  define_python_operators("prims::sum");
-  const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("prims::sum", "");
-  torch::jit::Stack stack = {at::ones({2, 2}), c10::List<int64_t>({0}), at::kDouble};
-  EXPECT_THROW(op.callBoxed(stack), c10::Error);
+  EXPECT_THROW(call("prims::sum", {at::ones({2, 2}), c10::List<int64_t>({0}), at::kDouble}),
+               c10::Error);
 }
 
 // As executorch.exir.passes.dim_order_ops_registry defines it: _to_copy in a memory format.

@@ -151,7 +151,9 @@ Tensor along_first(const Tensor& values, const Tensor& input) {
 }
 
 void check_axis(const Tensor& input, int64_t axis) {
-  TORCH_CHECK(axis < input.dim(), "Expected an axis below ", input.dim(), ", got ", axis);
+  // One number has no axis at all.
+  TORCH_CHECK(input.dim() > 0 && axis < input.dim(), "Expected an axis below ", input.dim(),
+              ", got ", axis);
 }
 
 Tensor quantize_per_channel(const Tensor& input, const Tensor& scales, const Tensor& zero_points,
@@ -245,8 +247,8 @@ Tensor in_groups(const Tensor& input, const Tensor& scales, int64_t group_size) 
   TORCH_CHECK(input.dim() == 2, "Expected a matrix, got a shape of ", input.sizes());
   const int64_t columns = input.size(-1);
   if (group_size > columns && scales.size(-1) == 1) group_size = columns;
-  TORCH_CHECK(columns % group_size == 0, columns, " columns do not divide into groups of ",
-              group_size);
+  TORCH_CHECK(group_size > 0 && columns % group_size == 0, columns,
+              " columns do not divide into groups of ", group_size);
   return input.reshape({-1, group_size});
 }
 
