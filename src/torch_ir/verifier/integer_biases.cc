@@ -59,6 +59,10 @@ std::optional<Case> with_integer_biases(const Case& graph_case) {
         bias = find_weight_input(program, id);
         continue;
       }
+      const bool are_steps = !step.defined() || step.numel() == 1 || scale.numel() == 1 ||
+                             step.numel() == scale.numel();
+      // Channels of both sides have no steps for each element of the bias.
+      if (!are_steps) continue;
       step = step.defined() ? step.mul(scale) : scale;
       ++num_scales;
     }

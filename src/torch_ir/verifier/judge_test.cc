@@ -204,6 +204,22 @@ TEST(JudgeTest, BiasesMayBeWholeNumbersOfSteps) {
   }
 }
 
+// Rows of x times rows of w, each with a scale of its own.
+TEST(JudgeTest, ProductsOfChannelsByChannelsHaveNoBiasesInSteps) {
+  EagerGraph graph;
+  const auto dequantized = [&](const std::string& name, int64_t channels) {
+    return graph.call1("quantized_decomposed.dequantize_per_channel.default",
+                       {graph.weight(name, at::ones({channels, 4}, at::kChar)),
+                        graph.weight(name + "_scales", at::full({channels}, 0.5)),
+                        graph.weight(name + "_zeros", at::zeros({channels}, at::kLong)), 0, -128,
+                        127, Attribute(at::kChar)});
+  };
+  const V x = dequantized("x", 2);
+  const V w = dequantized("w", 3);
+  graph.output(graph.call1("aten.linear.default", {x, w, graph.weight("b", at::ones({3}))}));
+  EXPECT_EQ(Judge(graph.as_case(), {}).judge("n2", graph.expected()[0]).not_judged, "");
+}
+
 // n0 = relu(x), n2 = n0 rounded to whole numbers and n4 = 1.6 * n2 rounded, in one group.
 TEST(JudgeTest, ARoundingInsideAGroupMayBeTheOtherSideOfATie) {
   EagerGraph graph;
