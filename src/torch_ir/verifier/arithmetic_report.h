@@ -72,7 +72,7 @@ struct ArithmeticReport {
   bool has_executor = false;
   // Only if an output suffers from it, or is lost.
   std::optional<LostValue> first_lost = std::nullopt;
-  // Those with floating-point values.
+  // Those of the graph, by position.
   std::vector<Output> outputs = {};
   // The greatest losses, at most kMaxNodeLosses; only the values before a lost one.
   std::vector<NodeLoss> losses = {};
