@@ -19,7 +19,8 @@ Cell verdict(const ValueDetail& value) {
   if (!value.problem.empty()) {
     if (value.steps) return Cell::text("❌ " + cause_text(value));
     const bool is_by_itself = value.own_error && !value.own_error->problem.empty();
-    return Cell::text("❌ " + (is_by_itself ? value.own_error->problem : "outside the tolerance"));
+    return Cell::text("❌ " + (is_by_itself ? value.own_error->problem
+                                            : "outside the tolerance" + doubt_of(value)));
   }
   const bool is_equal = value.comparison.is_close && value.comparison.max_diff == 0;
   return is_equal ? "equal" : std::string(basis_text(value.basis));

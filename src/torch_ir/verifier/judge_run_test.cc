@@ -310,6 +310,7 @@ TEST(JudgeRun, SaysWhatFloat64CannotTell) {
     const VerificationReport report = judged(graph, {at::full({4}, 2.0)}, reference);
     EXPECT_THAT(report.error_message,
                 HasSubstr("; not judged: node 'n0' (aten.rand_like.default) draws random numbers"));
+    EXPECT_THAT(cause_text(report.output_details.at(0)), HasSubstr("; not judged: node 'n0' "));
   }
   // The tolerance decides.
   EXPECT_TRUE(judged(graph, graph.expected(), ReferenceKind::kFloat64).is_valid);

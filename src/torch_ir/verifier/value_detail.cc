@@ -65,6 +65,10 @@ std::string place_text(const ValueDetail& value) {
   return value.module.empty() ? text : text + " in " + value.module;
 }
 
+std::string doubt_of(const ValueDetail& value) {
+  return value.problem.substr(std::min(value.problem.find(kNotJudged), value.problem.size()));
+}
+
 std::string cause_text(const ValueDetail& value) {
   const TensorComparison& c = value.comparison;
   if (!c.mismatch.empty()) return c.mismatch;
@@ -81,9 +85,9 @@ std::string cause_text(const ValueDetail& value) {
   }
   if (!systematic.empty()) return systematic;
   if (c.num_mismatched > 0) {
-    return fmt::format("{} of {} wrong, by at most {:.3g}",
+    return fmt::format("{} of {} wrong, by at most {:.3g}{}",
                        with_thousands_separators(c.num_mismatched),
-                       counted(c.num_elements, "element"), c.max_diff);
+                       counted(c.num_elements, "element"), c.max_diff, doubt_of(value));
   }
   return first_clause(value.own_error ? value.own_error->problem : value.problem);
 }

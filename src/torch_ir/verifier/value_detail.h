@@ -86,9 +86,15 @@ struct ValueDetail {
   // Of whole numbers and float8 that are not the eager lane's.
   std::optional<StepCounts> steps = std::nullopt;
   Basis basis = Basis::kNone;
-  // One line; empty if the value is right, or if nothing could judge it.
+  // One line; empty if the value is right, or if nothing could judge it. Where only the tolerance
+  // judged it, ends with the reason, after kNotJudged.
   std::string problem = {};
 };
+
+inline constexpr const char* kNotJudged = "; not judged: ";
+
+// "; not judged: node 'n' (aten.rand.default) draws random numbers"; empty if it was judged.
+std::string doubt_of(const ValueDetail& value);
 
 // The names and the node of a value.
 ValueDetail place_of(const Graph& graph, ValueId id);
@@ -102,7 +108,8 @@ std::string first_clause(const std::string& text);
 // Of the value of a node: "node 115, silu_7 in layers.3.mlp", "node 2, y (add) of the group g".
 std::string place_text(const ValueDetail& value);
 
-// How a value is wrong, in words: "0.1 % too large", "shape [2, 3], expected [2, 4]".
+// How a value is wrong, in words: "0.1 % too large", "shape [2, 3], expected [2, 4]", "3 of 4
+// elements wrong, by at most 0.5; not judged: ...".
 std::string cause_text(const ValueDetail& value);
 
 }  // namespace torch_ir
