@@ -86,12 +86,6 @@ struct Group {
 
 }  // namespace
 
-std::string FailureCause::count_text() const {
-  const std::string calls = num_calls == 0 ? "" : counted(num_calls, "call");
-  if (models.empty()) return calls;
-  return counted(std::ssize(models), "model") + (calls.empty() ? "" : ", ") + calls;
-}
-
 std::vector<FailureCause> failure_causes(const std::vector<Result>& models,
                                          const std::vector<Result>& cases) {
   std::vector<Group> groups;
@@ -183,11 +177,14 @@ std::string causes_lines(const std::vector<FailureCause>& causes, size_t most) {
   for (size_t i = 0; i < std::min(most, causes.size()); ++i) {
     const FailureCause& cause = causes[i];
     constexpr size_t kMostNames = 5;
+    std::vector<std::string> counts;
+    if (!cause.models.empty()) counts.push_back(counted(std::ssize(cause.models), "model"));
+    if (cause.num_calls > 0) counts.push_back(counted(cause.num_calls, "call"));
     std::vector<std::string> details;
     if (!cause.in_common.empty()) details.push_back(cause.in_common);
     const auto& names = cause.models.empty() ? cause.examples : cause.models;
     details.push_back(listed(names, kMostNames, cause.models.size()));
-    text += printable(fmt::format("  {}: {}: {}", cause.what, cause.count_text(),
+    text += printable(fmt::format("  {}: {}: {}", cause.what, fmt::join(counts, ", "),
                                   fmt::join(details, "; ")),
                       kMaxMessageSize) +
             "\n";

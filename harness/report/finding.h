@@ -48,9 +48,6 @@ struct FailureCause {
   std::string in_common = {};
   // Calls, of different operators.
   std::vector<std::string> examples = {};
-
-  // "3 models, 12 calls".
-  std::string count_text() const;
 };
 
 // In this order, the greatest first: causes of models, with their calls; operators that are wrong

@@ -94,7 +94,6 @@ TEST(FailureCausesTest, ModelsAndCallsOfOneCauseAreOneGroup) {
   const std::vector<FailureCause> causes = failure_causes(models, calls);
   ASSERT_EQ(causes.size(), 2u);
   EXPECT_EQ(causes[0].what, "silu, 0.1 % too large");
-  EXPECT_EQ(causes[0].count_text(), "2 models, 2 calls");
   EXPECT_THAT(causes[0].models, ElementsAre("A", "B"));
   EXPECT_EQ(causes[1].what, "gelu, 0.1 % too large");
   EXPECT_EQ(causes_lines(causes, 1),

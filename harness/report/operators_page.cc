@@ -50,9 +50,12 @@ struct Score {
   int64_t passed = 0;
   int64_t tried = 0;
   bool is_all_unsupported = true;
+  // The greatest one.
+  double own_error = 0;
 
   void add(const Result& result) {
     ++tried;
+    if (result.own_error) own_error = std::max(own_error, result.own_error->rms_ratio);
     passed += result.passed() ? 1 : 0;
     is_all_unsupported &= result.lacks_support();
   }
@@ -109,20 +112,16 @@ Part bad_cases(const Cases& cases) {
 }
 
 Part operators_in(const std::string& name, const std::vector<const Result*>& cases) {
-  struct Row {
-    std::map<std::string, Score> by_dtype = {};
-    Score total = {};
-    double own_error = 0;
-  };
-  std::map<std::string, Row> rows;
+  // By operator and dtype, and by operator alone.
+  std::map<std::pair<std::string, std::string>, Score> by_dtype;
+  std::map<std::string, Score> totals;
   std::set<std::string> names;
   Score all;
   for (const Result* result : cases) {
-    Row& row = rows[result->call->op_type];
-    row.by_dtype[result->call->dtype].add(*result);
-    row.total.add(*result);
-    if (result->own_error) row.own_error = std::max(row.own_error, result->own_error->rms_ratio);
-    names.insert(result->call->dtype);
+    const auto& [op_type, dtype, occurrences] = *result->call;
+    by_dtype[{op_type, dtype}].add(*result);
+    totals[op_type].add(*result);
+    names.insert(dtype);
     all.add(*result);
   }
   std::vector<std::string> dtypes(names.begin(), names.end());
@@ -132,11 +131,11 @@ Part operators_in(const std::string& name, const std::vector<const Result*>& cas
   heads.push_back("Cases");
   heads.push_back("Own&nbsp;error");
   Table table("l" + std::string(heads.size() - 1, 'r'), heads);
-  for (auto& [op_type, row] : rows) {
+  for (const auto& [op_type, total] : totals) {
     std::vector<Cell> cells = {Cell::code(op_type)};
-    for (const std::string& dtype : dtypes) cells.push_back(row.by_dtype[dtype].cell());
-    cells.push_back(row.total.cell());
-    cells.push_back(row.own_error > 0 ? short_number(row.own_error) : "");
+    for (const std::string& dtype : dtypes) cells.push_back(by_dtype[{op_type, dtype}].cell());
+    cells.push_back(total.cell());
+    cells.push_back(total.own_error > 0 ? short_number(total.own_error) : "");
     table.add(cells);
   }
   return {.title = capitalized(name),
