@@ -547,30 +547,24 @@ class Pipeline {
   std::shared_ptr<const Program> program_of_steps_;
 };
 
-class RunWork {
- public:
-  explicit RunWork(const WorkJson& setup) { json_fields::read(setup, settings_); }
+}  // namespace
 
-  WorkJson operator()(const WorkJson& content, const TellNews& tell) {
+DoRequest run_task(const WorkJson& setup) {
+  RunSettings of_all;
+  json_fields::read(setup, of_all);
+  return [of_all, backend = std::shared_ptr<Backend>()](const WorkJson& content,
+                                                        const TellNews& tell) mutable -> WorkJson {
     RunRequest request;
     json_fields::read(content, request);
-    RunSettings settings = settings_;
+    RunSettings settings = of_all;
     if (request.agreed) request.agreed->apply(settings);
     if (!request.reproduces) {
-      return json_fields::write(Pipeline(request, settings, backend_, tell).run());
+      return json_fields::write(Pipeline(request, settings, backend, tell).run());
     }
     const auto on_whole = [&](const ReproducerSearch& whole) { tell(json_fields::write(whole)); };
     return json_fields::write(reproduce_end(*make_candidate(request.source, settings), settings,
                                             *request.reproduces, request.directory, on_whole));
-  }
-
- private:
-  RunSettings settings_;
-  std::shared_ptr<Backend> backend_;
-};
-
-}  // namespace
-
-DoRequest run_task(const WorkJson& setup) { return RunWork(setup); }
+  };
+}
 
 }  // namespace torch_ir
