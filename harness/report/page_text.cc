@@ -87,7 +87,7 @@ Environment build_of(const RunContext& context) {
   return build;
 }
 
-Table settings_table(const RunContext& context, int num_trials) {
+Table settings_table(const RunContext& context, int num_trials, size_t num_columns) {
   const RunSettings& settings = context.settings;
   const bool runs = settings.last_stage > Stage::kSerialize;
   const bool is_plan = runs && runs_plans(settings);
@@ -97,8 +97,10 @@ Table settings_table(const RunContext& context, int num_trials) {
       : !settings.backend.empty()
           ? Cell("the backend " + code_cell(settings.backend), "the backend " + settings.backend)
           : Cell::code(optimization_name(settings.optimization));
-  Table table("lllrrrl",
-              {"LibTorch", "Runs on", "Device", "Threads", "Seed", "Trials", "Tolerance"});
+  std::vector<Cell> heads = {"LibTorch", "Runs on", "Device",   "Threads",
+                             "Seed",     "Trials",  "Tolerance"};
+  heads.resize(num_columns, "");
+  Table table(std::string("lllrrrl").substr(0, num_columns), heads);
   table.add({Cell::code(TORCH_VERSION), engine, is_plan ? Cell::code(settings.device.str()) : "",
              std::to_string(settings.threads), std::to_string(settings.seed),
              std::to_string(runs ? num_trials : 0), runs ? tolerance_rule_text(settings) : ""});
@@ -115,7 +117,7 @@ std::string reproduce_section(const Coverage& coverage, const RunContext& contex
   const bool has_build = context.settings.last_stage > Stage::kSerialize && !build.empty();
   return section(
       "## Reproduce",
-      {settings_table(context, num_trials).first_columns(num_columns).markdown(),
+      {settings_table(context, num_trials, num_columns).markdown(),
        has_build
            ? fmt::format("Details of the build and machine that can change the last bits: {}.",
                          fmt::join(build, ", "))
@@ -133,27 +135,17 @@ void Table::add(std::vector<Cell> cells) {
   rows_.push_back(std::move(cells));
 }
 
-Table Table::with_columns(const std::function<bool(size_t column)>& is_kept) const {
+Table Table::without_empty_columns() const {
   Table table("", {});
   table.rows_.resize(rows_.size());
   for (size_t column = 0; column < heads_.size(); ++column) {
-    if (!is_kept(column)) continue;
+    const auto is_empty = [&](const auto& row) { return row[column].markdown.empty(); };
+    if (std::ranges::all_of(rows_, is_empty)) continue;
     table.alignment_ += alignment_[column];
     table.heads_.push_back(heads_[column]);
     for (size_t i = 0; i < rows_.size(); ++i) table.rows_[i].push_back(rows_[i][column]);
   }
   return table;
-}
-
-Table Table::without_empty_columns() const {
-  return with_columns([&](size_t column) {
-    return std::ranges::any_of(rows_,
-                               [&](const auto& row) { return !row[column].markdown.empty(); });
-  });
-}
-
-Table Table::first_columns(size_t num_columns) const {
-  return with_columns([&](size_t column) { return column < num_columns; });
 }
 
 std::string Table::markdown() const {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -52,15 +51,12 @@ class Table {
   size_t num_rows() const { return rows_.size(); }
   void shorten(size_t num_rows) { rows_.resize(std::min(num_rows, rows_.size())); }
   Table without_empty_columns() const;
-  Table first_columns(size_t num_columns) const;
   // Without a final newline; empty if there are no rows.
   std::string markdown() const;
   // {"alignment": "lr", "heads": ["Case", ...], "rows": [[...], ...]}, in plain text.
   json_fields::Json json() const;
 
  private:
-  Table with_columns(const std::function<bool(size_t column)>& is_kept) const;
-
   std::string alignment_;
   std::vector<Cell> heads_;
   std::vector<std::vector<Cell>> rows_;
@@ -120,8 +116,9 @@ std::string changes_text(const BaselineComparison& comparison, const std::string
 // The environment of a run, without the version of LibTorch.
 Environment build_of(const RunContext& context);
 
-// A row: LibTorch, what graphs run on, its device, threads, seed, trials and tolerance.
-Table settings_table(const RunContext& context, int num_trials);
+// A row: LibTorch, what graphs run on, its device, threads, seed, trials and tolerance, or only the
+// first of these.
+Table settings_table(const RunContext& context, int num_trials, size_t num_columns = 7);
 
 // How to repeat a run: the first columns of its settings, its build and the command; then `more`.
 std::string reproduce_section(const Coverage& coverage, const RunContext& context, int num_trials,
