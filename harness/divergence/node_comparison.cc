@@ -131,14 +131,15 @@ class Explainer {
     NodeReport& report = runs.report;
     const bool ended = report.error.empty();
     if (runs_whole_) {
-      add_note(report,
-               fmt::format("To see the values, the graph ran with {} as outputs", shown_values()));
+      add_sentence(report.note, fmt::format("To see the values, the graph ran with {} as outputs",
+                                            shown_values()));
     } else if (ended && report.num_compared == 0 && !runs.missing.empty()) {
       runs_whole_ = true;
       runs = compare_once();
-      add_note(report, fmt::format("The {} returned no values of nodes; to see them, the graph "
-                                   "ran with {} as outputs",
-                                   executor_name(), shown_values()));
+      add_sentence(report.note,
+                   fmt::format("The {} returned no values of nodes; to see them, the graph "
+                               "ran with {} as outputs",
+                               executor_name(), shown_values()));
     } else if (ended && failed_ && !report.first_divergence && !runs_part()) {
       look_for_difference(runs);
     }
@@ -147,7 +148,7 @@ class Explainer {
       note_missing(runs);
       add_inputs(runs);
     }
-    add_note(report, computable_.left_out());
+    add_sentence(report.note, computable_.left_out());
     if (failed_ && runs_whole_ && shows_nothing(report)) is_hidden_ = true;
     name_places(report);
     for (const NodeGroup& group : run_.groups) report.groups.emplace_back(group.name, group.nodes);
@@ -172,23 +173,17 @@ class Explainer {
                          .nodes_agree = !is_hidden && shows_nothing(report) &&
                                         report.num_mismatched == 0 && report.num_right_locally == 0,
                          .should_stop = should_stop});
-    add_note(report, found.note);
+    add_sentence(report.note, found.note);
     if (found.reproducer && is_hidden) {
-      add_note(report,
-               "The fault disappears when every value is an output, so the values do not show it. "
-               "The reproducer does");
+      add_sentence(
+          report.note,
+          "The fault disappears when every value is an output, so the values do not show it. "
+          "The reproducer does");
     }
     return found.reproducer;
   }
 
  private:
-  static void add_note(NodeReport& report, const std::string& note) {
-    if (note.empty()) return;
-    if (!report.note.empty()) report.note += ' ';
-    report.note += note;
-    if (!note.ends_with('.')) report.note += '.';
-  }
-
   std::string executor_name() const {
     if (runs_plans(settings_)) return "execution plan";
     return settings_.executor.empty() ? "backend" : "executor";
@@ -223,9 +218,10 @@ class Explainer {
     if (!runs_whole_) return;
     const bool agreed = runs.report.num_mismatched == 0 && runs.report.num_not_judged == 0;
     runs = std::move(whole);
-    add_note(runs.report, fmt::format("The node values that the {} returned {}", executor_name(),
-                                      agreed ? "agree" : "do not explain the failure"));
-    add_note(runs.report, "The values below come from runs of the whole graph");
+    add_sentence(runs.report.note,
+                 fmt::format("The node values that the {} returned {}", executor_name(),
+                             agreed ? "agree" : "do not explain the failure"));
+    add_sentence(runs.report.note, "The values below come from runs of the whole graph");
   }
 
   // The first difference seen need not be the first one.
@@ -239,10 +235,11 @@ class Explainer {
     if (before.empty()) return;
     const std::string verb = runs_whole_ ? "seen" : "returned";
     constexpr size_t kMaxNames = 3;
-    add_note(runs.report, fmt::format("{} of the values before this difference {} not {} ({}), so "
-                                      "the first difference may be earlier",
-                                      before.size(), before.size() == 1 ? "was" : "were", verb,
-                                      quoted_list(before, kMaxNames)));
+    add_sentence(runs.report.note,
+                 fmt::format("{} of the values before this difference {} not {} ({}), so "
+                             "the first difference may be earlier",
+                             before.size(), before.size() == 1 ? "was" : "were", verb,
+                             quoted_list(before, kMaxNames)));
   }
 
   std::unique_ptr<NodeValues> open_values() {

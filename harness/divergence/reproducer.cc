@@ -457,6 +457,11 @@ GraphCheck check_on(Backend& backend) {
   };
 }
 
+void add_sentence(std::string& note, const std::string& sentence) {
+  if (sentence.empty()) return;
+  note += (note.empty() ? "" : " ") + sentence + (sentence.ends_with('.') ? "" : ".");
+}
+
 ReproducerSearch find_reproducer(const FailedRun& failed) { return Search(failed).find(); }
 
 ReproducerSearch whole_graph_reproducer(Case graph_case, const RunSettings& settings,

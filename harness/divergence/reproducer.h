@@ -65,6 +65,10 @@ struct ReproducerSearch {
   std::string note = {};
 };
 
+// Appends a sentence to those of a note, with a full stop if it has none; an empty one adds
+// nothing.
+void add_sentence(std::string& note, const std::string& sentence);
+
 // Writes the files of the reproducer, if any: the whole graph if no smaller part fails by itself,
 // and none if the whole graph no longer fails either. Throws OutputError.
 ReproducerSearch find_reproducer(const FailedRun& failed);

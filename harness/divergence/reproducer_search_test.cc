@@ -270,6 +270,14 @@ TEST_F(ReproducerSearchTest, FindsANodeThatReturnsNothing) {
   EXPECT_TRUE(replay(right).is_valid);
 }
 
+TEST_F(ReproducerSearchTest, NotesAreSentences) {
+  std::string note;
+  for (const char* sentence : {"", "No reproducer: why", "The reproducer could not be written."}) {
+    add_sentence(note, sentence);
+  }
+  EXPECT_EQ(note, "No reproducer: why. The reproducer could not be written.");
+}
+
 TEST_F(ReproducerSearchTest, TheWholeGraphIsAReproducerAlsoWhenNothingIsKnownOfItsOutputs) {
   prepare(mlp());
   ASSERT_EQ(candidate_->choose_trials({}), 3);

@@ -57,10 +57,6 @@ bool ends_process(FailureKind kind) {
          kind == FailureKind::kOutOfMemory;
 }
 
-void add_sentence(std::string& text, const std::string& sentence) {
-  text += (text.empty() ? "" : " ") + sentence;
-}
-
 std::string limit_flags(FailureKind kind, const RunOptions& options) {
   if (kind == FailureKind::kTimedOut) {
     return fmt::format(" --timeout {:g}", options.timeout.count());
@@ -311,7 +307,7 @@ class Run {
     Job& job = jobs_[id];
     Result& result = job.result;
     result.reproducer = std::move(job.search->reproducer);
-    if (!job.search->note.empty()) add_sentence(result.nodes->note, job.search->note);
+    add_sentence(result.nodes->note, job.search->note);
     if (result.reproducer) {
       result.reproducer->command += limit_flags(result.failure->kind, options_);
       result.reproducer->message = result.failure->message;
