@@ -219,5 +219,26 @@ TEST_F(FuseTrace, RecognizesAttention) {
   }
 }
 
+// Without the dimension of the keys, what says which rows see no key goes along other dimensions.
+TEST_F(FuseTrace, ReplacesRowsOfAttentionThatSeeNoKey) {
+  for (const bool keeps_dim : {false, true}) {
+    EagerGraph graph;
+    const auto [q, k, v] = heads(graph, {.heads = 4, .rows = 4, .keys = 4});
+    at::Tensor mask = at::zeros({4, 4});
+    mask[1].fill_(-INFINITY);
+    const V product =
+        graph.call1("aten.matmul.default", {q, graph.call1("aten.transpose.int", {k, 2, 3})});
+    const V scores = graph.call1("aten.add.Tensor", {product, graph.weight("mask", mask)});
+    const V hidden = graph.call1("aten.isneginf.default", {scores});
+    const V shares =
+        graph.call1("aten.where.self", {graph.call1("aten.all.dim", {hidden, -1, keeps_dim}),
+                                        graph.weight("zero", at::zeros({})),
+                                        graph.call1("aten.softmax.int", {scores, -1})});
+    graph.output(graph.call1("aten.matmul.default", {shares, v}));
+    EXPECT_EQ(count_attention(graph), keeps_dim);
+    EXPECT_EQ(difference_at_fast(graph), "") << keeps_dim;
+  }
+}
+
 }  // namespace
 }  // namespace torch_ir

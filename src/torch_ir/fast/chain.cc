@@ -120,6 +120,7 @@ class ChainBuilder {
     const auto next = rewriter_.only_reader(chain_.output);
     if (!next || !rewriter_.is_open(*next)) return false;
     const TraceCall& call = rewriter_.call(*next);
+    if (call.fused != nullptr) return false;
     if (takes_norm && take_copy(call, *next)) return true;
     // Calls of a chain use one value, laid out as it was made.
     if (call.outputs.empty() || !fits(call.outputs[0]) || !reads_all(call)) return false;

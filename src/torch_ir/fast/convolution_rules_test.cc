@@ -139,6 +139,17 @@ TEST_F(FuseTrace, ScalesAndShiftsByOneNumber) {
   }
 }
 
+// After Winograd's algorithm our own kernel shifts, in blocks of channels that are not full.
+TEST_F(FuseTrace, ShiftsChannelsThatDoNotFillTheirBlocks) {
+  const ConvolutionCase shape{.in = 50, .out = 50};
+  EagerGraph graph;
+  const V first = convolution(graph, image(graph, shape), "a", shape);
+  const V shifted = graph.call1("aten.add.Tensor", {first, 3.0});
+  graph.output(convolution(graph, shifted, "b", shape));
+  EXPECT_THAT(calls_at_fast(graph), Each(Not(StartsWith("aten::"))));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
 // A layer scale folds into the convolution before it; alone, it keeps the layout, as do differences
 // and sums with 0, which Python's `sum` begins with.
 TEST_F(FuseTrace, ScalesByChannel) {

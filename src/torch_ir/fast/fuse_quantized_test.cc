@@ -172,6 +172,21 @@ TEST_F(FuseQuantized, ReturnsFloatsWithoutAQuantizeAfterIt) {
   EXPECT_EQ(difference_at_fast(graph), "");
 }
 
+// The library pads with integers.
+TEST_F(FuseQuantized, ShiftsByAFractionWithoutPadding) {
+  for (const int64_t padding : {0, 1}) {
+    EagerGraph graph;
+    const V q = quantize(graph, image(graph), {0.03, 4});
+    const V shifted =
+        graph.call1("aten.sub.Tensor", {graph.call1("aten.to.dtype", {q, at::kFloat}), 4.5});
+    const V x = graph.call1("aten.mul.Tensor", {shifted, 0.03});
+    graph.output(graph.call1("aten.conv2d.default",
+                             {x, weight(graph, "w", {16, 16, 3, 3}, true), {}, {}, pair(padding)}));
+    EXPECT_EQ(std::ranges::count(calls_at_fast(graph), "torch_ir::dequantize"), padding);
+    EXPECT_EQ(difference_at_fast(graph), "") << padding;
+  }
+}
+
 // As a residual block: the first addition is of integers only, the second of a convolution.
 TEST_F(FuseQuantized, StaysInIntegersOverAdditions) {
   for (const at::ScalarType dtype : {at::kChar, at::kByte}) {

@@ -280,23 +280,42 @@ TEST_F(FuseTrace, AddsToLinearLayersAfterPermutations) {
   }
 }
 
+V spelled_norm(EagerGraph& graph, const V& x, const V& mean, const V& weight) {
+  const V sum = graph.call1("aten.add.Tensor", {mean, 1e-5});
+  const V scaled = graph.call1("aten.mul.Tensor", {x, graph.call1("aten.rsqrt.default", {sum})});
+  return graph.call1("aten.mul.Tensor", {weight, scaled});
+}
+
+V mean_square(EagerGraph& graph, const V& x) {
+  const V square = graph.call1("aten.pow.Tensor_Scalar", {x, 2});
+  return graph.call1("aten.mean.dim", {square, Attribute::list({-1}), true});
+}
+
 // As Llama and T5 spell it.
 TEST_F(FuseTrace, RecognizesRmsNorm) {
   for (const int64_t size : {64, 40, 3}) {
     for (const bool is_read : {false, true}) {
       EagerGraph graph;
       const V x = graph.call1("aten.exp.default", {graph.input("x", at::randn({2, 5, size}))});
-      const V square = graph.call1("aten.pow.Tensor_Scalar", {x, 2});
-      const V mean = graph.call1("aten.mean.dim", {square, Attribute::list({-1}), true});
-      const V sum = graph.call1("aten.add.Tensor", {mean, 1e-5});
-      const V scaled =
-          graph.call1("aten.mul.Tensor", {x, graph.call1("aten.rsqrt.default", {sum})});
-      graph.output(graph.call1("aten.mul.Tensor", {graph.weight("w", at::randn({size})), scaled}));
+      const V mean = mean_square(graph, x);
+      graph.output(spelled_norm(graph, x, mean, graph.weight("w", at::randn({size}))));
       if (is_read) graph.output(graph.call1("aten.cos.default", {mean}));
       EXPECT_EQ(calls_at_fast(graph) == (Calls{"aten::exp", "torch_ir::rms_norm"}), !is_read);
       EXPECT_EQ(difference_at_fast(graph), "") << size;
     }
   }
+}
+
+// Its weight is a number, with which a linear layer could scale.
+TEST_F(FuseTrace, NormsOneNumberAfterALinearLayer) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({512, 16}));
+  const V y = graph.call1("aten.linear.default", {x, graph.weight("v", at::randn({1, 16}) / 100),
+                                                  graph.weight("b", at::randn({1}) / 100)});
+  graph.output(
+      spelled_norm(graph, y, mean_square(graph, y), graph.weight("w", at::full({1}, 0.7))));
+  EXPECT_EQ(calls_at_fast(graph).back(), "torch_ir::rms_norm");
+  EXPECT_EQ(difference_at_fast(graph), "");
 }
 
 TEST_F(FuseTrace, LeavesOtherDtypesAndSmallLinearLayers) {

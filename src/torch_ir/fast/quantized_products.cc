@@ -3,6 +3,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -225,10 +226,16 @@ std::optional<QuantizedCall> quantized_product(QuantizedPatterns& patterns, size
   if (!layer || layer->from.is_dynamic()) return std::nullopt;
   const CallArguments call(patterns.call(index));
   const TensorId result = patterns.output(index);
-  // Padding is zero, which the library must know; elsewhere the zero point is part of the bias.
+  // Padding is zero, which the library must know as an integer; elsewhere the zero point is part of
+  // the bias.
   const Dims padding = call.integers("padding", of->is_linear ? 0 : 2, 0);
   const bool is_padded = !layer->padding.before.empty() ||
                          std::ranges::any_of(padding, [](int64_t size) { return size != 0; });
+  const float zero_point = layer->from.steps.zero_point;
+  constexpr float kMostZeroPoint = 0x1p24F;
+  const bool is_integer =
+      std::round(zero_point) == zero_point && std::abs(zero_point) <= kMostZeroPoint;
+  if (is_padded && !is_integer) return std::nullopt;
   const Arithmetic arithmetic =
       arithmetic_of(is_padded, layer->from, layer->weight, layer->bias, steps, clip, addend);
   const at::Tensor bias = at::tensor(arithmetic.bias);

@@ -62,6 +62,7 @@ class AttentionFinder {
       const TraceCall* is_hidden =
           hidden != nullptr ? made_by(tensor(*hidden, 0), "aten::isneginf") : nullptr;
       if (is_hidden == nullptr || !is_along_keys(*hidden) ||
+          !CallArguments(*hidden).value("keepdim").toBool() ||
           number_of(trace_, safe->arguments[1]) != 0 ||
           std::get_if<TensorId>(&safe->arguments[2]) == nullptr) {
         return false;
