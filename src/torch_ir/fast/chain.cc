@@ -14,6 +14,10 @@
 
 namespace torch_ir {
 
+std::string name_of(const TraceCall& call) {
+  return call.fused == nullptr ? c10::toString(call.op.operator_name()) : std::string();
+}
+
 const TraceArgument* CallArguments::find(std::string_view name) const {
   const auto index = call_.op.schema().argumentIndexWithName(name);
   return index ? &call_.arguments[static_cast<size_t>(*index)] : nullptr;
@@ -98,7 +102,7 @@ bool is_linear(const PostOp& post_op) {
 
 std::optional<TensorId> addend_of(const TraceRewriter& rewriter, const TraceCall& call,
                                   BufferId value) {
-  if (c10::toString(call.op.operator_name()) != "aten::add.Tensor") return std::nullopt;
+  if (!is_call(call, "aten::add.Tensor")) return std::nullopt;
   const CallArguments arguments(call);
   const auto self = arguments.tensor("self");
   const auto other = arguments.tensor("other");
@@ -258,7 +262,7 @@ onednn::PostOps functions_of(const TraceCall& call) {
   // Hardswish is x clip(x / 6 + 1 / 2, 0, 1), hardsigmoid the same without the x before it.
   constexpr double kHardSlope = 1.0 / 6;
   constexpr double kHardOffset = 0.5;
-  const std::string name = c10::toString(call.op.operator_name());
+  const std::string name = name_of(call);
   const CallArguments arguments(call);
   const auto clip_to = [&](std::string_view low, std::string_view high, double bound) {
     return PostOps{

@@ -138,20 +138,20 @@ std::optional<TraceRewriter::Replacement> replace_convolution(TraceRewriter& rew
   const TraceCall& call = rewriter.call(index);
   const CallArguments arguments(call);
   const TensorId source = padding.source;
-  const auto weight = arguments.tensor("weight");
-  const auto bias = arguments.tensor("bias");
-  if (!weight || call.outputs.empty() || padding.value != 0 || !rewriter.is_value(source) ||
-      !rewriter.is_value(call.outputs[0]) || !rewriter.constant(*weight).defined() ||
-      !rewriter.is_value(*weight) || (bias && !rewriter.constant(*bias).defined())) {
+  const at::Tensor weight = rewriter.known(arguments.tensor("weight"));
+  const at::Tensor bias = rewriter.known(arguments.tensor("bias"));
+  const size_t dims = rewriter.tensor(source).sizes.size();
+  if (dims < 3 || call.outputs.empty() || padding.value != 0 || !rewriter.is_value(source) ||
+      !rewriter.is_value(call.outputs[0]) || !weight.defined() ||
+      static_cast<size_t>(weight.dim()) != dims ||
+      bias.defined() != arguments.tensor("bias").has_value()) {
     return std::nullopt;
   }
-  const size_t dims = rewriter.tensor(source).sizes.size();
-  if (dims < 3 || rewriter.tensor(*weight).sizes.size() != dims) return std::nullopt;
   const std::vector<int64_t> own = arguments.integers("padding", dims - 2, 0);
   const TracedConvolution convolution{
       source,
-      rewriter.constant(*weight),
-      bias ? rewriter.constant(*bias) : at::Tensor(),
+      weight,
+      bias,
       arguments.integers("stride", dims - 2, 1),
       sum_of(own, padding.before),
       sum_of(own, padding.after),

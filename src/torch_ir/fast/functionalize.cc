@@ -1,4 +1,3 @@
-#include <ATen/TensorGeometry.h>
 #include <ATen/core/enum_tag.h>
 #include <c10/util/strides.h>
 
@@ -36,9 +35,8 @@ std::optional<c10::OperatorHandle> function_of(const c10::OperatorHandle& op) {
 // Whether it is all the memory of a result, in order.
 bool is_whole(const Trace& trace, TensorId id) {
   const TraceTensor& tensor = trace.tensors[id];
-  return trace.kind(id) == BufferKind::kIntermediate && tensor.offset == 0 &&
-         at::geometry_is_contiguous(tensor.sizes, tensor.strides) &&
-         bytes_of(tensor) == trace.buffer_of(id).bytes;
+  return trace.kind(id) == BufferKind::kIntermediate && is_contiguous(tensor) &&
+         trace.covers_buffer(tensor);
 }
 
 class Functionalizer {
@@ -144,14 +142,13 @@ void drop_needless_calls(Trace& trace) {
   });
   const TraceFacts facts(trace);
   std::erase_if(trace.calls, [&](const TraceCall& call) {
-    const std::string name = c10::toString(call.op.operator_name());
-    if (name != "aten::clone") return false;
+    if (!is_call(call, "aten::clone")) return false;
     const TraceTensor from = trace.tensors[std::get<TensorId>(call.arguments[0])];
     const TraceTensor to = trace.tensors[call.outputs[0]];
     const bool is_shared = trace.buffers[from.buffer].kind != BufferKind::kConstant &&
                            !facts.is_written[from.buffer] && !facts.is_written[to.buffer] &&
-                           !facts.is_output[to.buffer] && from.sizes == to.sizes &&
-                           from.strides == to.strides && from.dtype == to.dtype;
+                           !facts.is_output[to.buffer] && are_alike(from, to) &&
+                           from.dtype == to.dtype;
     // Offsets are in elements, and a view may have others.
     const bool has_one_dtype = std::ranges::all_of(trace.tensors, [&](const TraceTensor& tensor) {
       return tensor.buffer != to.buffer || tensor.dtype == to.dtype;
@@ -181,7 +178,7 @@ void straighten_sums(Trace& trace) {
     if (is_sum && !facts.is_written[made] && !facts.is_output[made]) sums[made] = call.outputs[0];
   }
   for (const auto& id : sums) {
-    if (!id || bytes_of(trace.tensors[*id]) != trace.buffer_of(*id).bytes) continue;
+    if (!id || !trace.covers_buffer(trace.tensors[*id])) continue;
     // Views that no call reads still have the old strides.
     std::erase_if(trace.values, [&](const TraceValue& value) {
       return value.tensor != *id && trace.tensors[value.tensor].buffer == trace.tensors[*id].buffer;
@@ -237,10 +234,9 @@ std::vector<BufferId> memory_of_rows(const Trace& trace, const TraceFacts& facts
       const TraceTensor& made = trace.tensors[call.outputs[0]];
       const bool is_function =
           (is_pointwise(call.op) && tensors.size() == 1) || name == "aten::add";
-      const bool makes_rows = is_function && is_rows_of(image, made) &&
-                              bytes_of(made) == trace.buffers[made.buffer].bytes;
-      const bool makes_contiguous = std::ranges::count(kContiguousReaders, name) > 0 &&
-                                    at::geometry_is_contiguous(made.sizes, made.strides);
+      const bool makes_rows = is_function && is_rows_of(image, made) && trace.covers_buffer(made);
+      const bool makes_contiguous =
+          std::ranges::count(kContiguousReaders, name) > 0 && is_contiguous(made);
       if (!makes_rows && !makes_contiguous) return {};
       if (makes_rows && std::ranges::count(memory, made.buffer) == 0) memory.push_back(made.buffer);
     }
@@ -276,7 +272,7 @@ void copy_to_rows(Trace& trace) {
     std::erase_if(trace.values, [&](const TraceValue& value) {
       const TraceTensor& tensor = trace.tensors[value.tensor];
       return std::count(memory.begin() + 1, memory.end(), tensor.buffer) > 0 &&
-             !at::geometry_is_contiguous(tensor.sizes, tensor.strides);
+             !is_contiguous(tensor);
     });
     const c10::IValue format(at::MemoryFormat::ChannelsLast);
     calls.push_back({clone, {call.outputs[0], format}, {trace.add(copy)}, call.step});

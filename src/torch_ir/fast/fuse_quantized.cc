@@ -22,10 +22,8 @@ void emit_rescale(TraceRewriter& rewriter, const std::vector<TensorId>& from, Te
                   const Rescaling& rescaling, size_t index) {
   const TensorId first = from[0];
   const Dims sizes = dims_of(rewriter.tensor(first).sizes);
-  const bool is_alike = std::ranges::all_of(from, [&](TensorId id) {
-    return rewriter.tensor(id).sizes == rewriter.tensor(output).sizes &&
-           rewriter.tensor(id).strides == rewriter.tensor(output).strides;
-  });
+  const bool is_alike = std::ranges::all_of(
+      from, [&](TensorId id) { return are_alike(rewriter.tensor(id), rewriter.tensor(output)); });
   const Layout made = rewriter.layout_of(first);
   const auto strides = is_alike ? made.strides() : std::nullopt;
   const int64_t block = is_alike ? made.block().value_or(0) : 0;

@@ -1,5 +1,3 @@
-#include <c10/util/accumulate.h>
-
 #include "torch_ir/fast/rules.h"
 
 namespace torch_ir {
@@ -60,18 +58,17 @@ std::optional<TraceRewriter::Replacement> replace(TraceRewriter& rewriter, size_
                                                   std::optional<TensorId> weight,
                                                   const at::Tensor& bias) {
   const TraceCall& call = rewriter.call(index);
-  if (!source || !weight || call.outputs.empty()) return std::nullopt;
+  if (!source || call.outputs.empty()) return std::nullopt;
   const at::ScalarType dtype = rewriter.tensor(*source).dtype;
-  const int64_t multiplications =
-      rewriter.tensor(*source).sizes[0] * c10::multiply_integers(rewriter.tensor(*weight).sizes);
+  const at::Tensor constant = rewriter.known(weight, dtype);
   if ((dtype != at::kFloat && !(dtype == at::kBFloat16 && onednn::multiplies_bfloat16())) ||
-      !rewriter.is_value(*source, dtype) || !rewriter.is_value(*weight, dtype) ||
+      !rewriter.is_value(*source, dtype) || !constant.defined() ||
       !rewriter.is_value(call.outputs[0], dtype) || !rewriter.is_contiguous(call.outputs[0]) ||
-      rewriter.tensor(call.outputs[0]).offset != 0 || multiplications < kMinMultiplications ||
-      !rewriter.constant(*weight).defined()) {
+      rewriter.tensor(call.outputs[0]).offset != 0 ||
+      rewriter.tensor(*source).sizes[0] * constant.numel() < kMinMultiplications) {
     return std::nullopt;
   }
-  const TracedLinear linear{*source, rewriter.constant(*weight), bias,
+  const TracedLinear linear{*source, constant, bias,
                             chain_after(rewriter, index, call.outputs[0], ChainShape::kContiguous,
                                         /*takes_norm=*/false)};
   return TraceRewriter::Replacement{linear.chain.calls,
@@ -86,10 +83,9 @@ std::optional<TraceRewriter::Replacement> replace_addmm(TraceRewriter& rewriter,
   if (!self || !weight || arguments.number("alpha", 1) != 1 || arguments.number("beta", 1) != 1) {
     return std::nullopt;
   }
-  const at::Tensor bias = rewriter.constant(*self);
-  const bool is_row = bias.defined() && bias.dim() == 1 &&
-                      rewriter.is_value(*self, rewriter.tensor(*weight).dtype) &&
-                      bias.size(0) == rewriter.tensor(*weight).sizes[1];
+  const at::Tensor bias = rewriter.known(*self, rewriter.tensor(*weight).dtype);
+  const bool is_row =
+      bias.defined() && bias.dim() == 1 && bias.size(0) == rewriter.tensor(*weight).sizes[1];
   if (!is_row) return std::nullopt;
   return replace(rewriter, index, arguments.tensor("mat1"), weight, bias);
 }

@@ -1,7 +1,6 @@
 // Folds the zeros that constant_pad_nd puts around images into the convolution or pooling that
 // alone reads them. Models that come from TensorFlow pad before each, one side more than the other;
 // if they are quantised, they round in between.
-#include <ATen/TensorGeometry.h>
 #include <ATen/core/enum_tag.h>
 #include <ATen/ops/full.h>
 
@@ -61,16 +60,12 @@ std::optional<TraceRewriter::Replacement> fold_padding(TraceRewriter& rewriter, 
   return replacement;
 }
 
-bool is_contiguous(const TraceTensor& tensor) {
-  return at::geometry_is_contiguous(tensor.sizes, tensor.strides);
-}
-
 // The call that alone reads `id` and computes each element from one of it and numbers.
 std::optional<size_t> elementwise_reader(const Trace& trace, const TraceFacts& facts, TensorId id) {
   const TraceTensor& from = trace.tensors[id];
-  if (facts.is_written[from.buffer] || !facts.is_inner(from.buffer)) return std::nullopt;
-  const size_t reader = facts.readers[from.buffer].front();
-  const TraceCall& call = trace.calls[reader];
+  const auto reader = facts.only_reader(from.buffer);
+  if (!reader) return std::nullopt;
+  const TraceCall& call = trace.calls[*reader];
   const bool is_elementwise =
       call.fused == nullptr && call.outputs.size() == 1 &&
       (call.op.hasTag(at::Tag::pointwise) || call.name() == "aten::_to_copy");
@@ -80,9 +75,8 @@ std::optional<size_t> elementwise_reader(const Trace& trace, const TraceFacts& f
       std::all_of(call.arguments.begin() + 1, call.arguments.end(), [&](const auto& argument) {
         return tensors_of(argument).empty() || number_of(trace, argument);
       });
-  const bool is_whole = is_contiguous(to) && to.sizes == from.sizes && to.offset == 0 &&
-                        bytes_of(to) == trace.buffers[to.buffer].bytes;
-  return reads_numbers && is_whole ? std::optional(reader) : std::nullopt;
+  const bool is_whole = is_contiguous(to) && to.sizes == from.sizes && trace.covers_buffer(to);
+  return reads_numbers && is_whole ? reader : std::nullopt;
 }
 
 // What `call` makes of `value`.

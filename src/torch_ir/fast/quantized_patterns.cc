@@ -1,6 +1,5 @@
 #include "torch_ir/fast/quantized_patterns.h"
 
-#include <ATen/TensorGeometry.h>
 #include <c10/util/accumulate.h>
 
 #include <algorithm>
@@ -13,14 +12,8 @@ namespace {
 // Whether the elements lie without gaps, in any order. A tensor without dimensions has no layout in
 // oneDNN.
 bool is_dense(const TraceTensor& tensor) {
-  if (tensor.sizes.empty()) return false;
-  std::vector<std::pair<int64_t, int64_t>> dims;
-  for (size_t d = 0; d < tensor.sizes.size(); ++d) {
-    if (tensor.sizes[d] != 1) dims.emplace_back(tensor.strides[d], tensor.sizes[d]);
-  }
-  std::ranges::sort(dims);
   int64_t next = 1;
-  return std::ranges::all_of(dims, [&next](const auto& dim) {
+  return !tensor.sizes.empty() && std::ranges::all_of(dims_by_stride(tensor), [&](const auto& dim) {
     const bool follows = dim.first == next;
     next *= dim.second;
     return follows;
@@ -40,11 +33,6 @@ bool take_clip(const onednn::PostOp& function, Clip& clip) {
 }
 
 QuantizedPatterns::QuantizedPatterns(Trace& trace) : trace_(trace), facts_(trace) {
-  for (size_t i = 0; i < trace.calls.size(); ++i) {
-    names_.push_back(trace.calls[i].fused == nullptr
-                         ? c10::toString(trace.calls[i].op.operator_name())
-                         : std::string());
-  }
   for (size_t i = 0; i < trace.calls.size(); ++i) {
     if (const auto source = dequantized_at(i)) dequantized_.emplace(i, *source);
   }
@@ -75,26 +63,12 @@ std::optional<size_t> QuantizedPatterns::maker(TensorId id) const {
 }
 
 bool QuantizedPatterns::is_whole(TensorId id) const {
-  return tensor(id).offset == 0 && is_dense(tensor(id)) &&
-         bytes_of(tensor(id)) == trace_.buffer_of(id).bytes;
+  return is_dense(tensor(id)) && trace_.covers_buffer(tensor(id));
 }
 
 std::optional<size_t> QuantizedPatterns::inner_maker(TensorId id) const {
   const auto made = maker(id);
   return made && facts_.is_inner(buffer(id)) ? made : std::nullopt;
-}
-
-bool QuantizedPatterns::is_contiguous(TensorId id) const {
-  return at::geometry_is_contiguous(tensor(id).sizes, tensor(id).strides);
-}
-
-bool QuantizedPatterns::are_alike(TensorId a, TensorId b) const {
-  return tensor(a).sizes == tensor(b).sizes && tensor(a).strides == tensor(b).strides;
-}
-
-// The second argument of call `index`, if it is a number.
-std::optional<double> QuantizedPatterns::number(size_t index) const {
-  return number_of(trace_, trace_.calls[index].arguments[1]);
 }
 
 std::optional<TensorId> QuantizedPatterns::computed(size_t index) const {
@@ -111,10 +85,13 @@ std::optional<TensorId> QuantizedPatterns::computed(size_t index) const {
 
 std::optional<TensorId> QuantizedPatterns::argument_of(std::optional<size_t> index,
                                                        std::string_view name) const {
-  if (!index || names_[*index] != name || !output_or_none(*index)) return std::nullopt;
+  if (!index || !is_call(trace_.calls[*index], name) || !output_or_none(*index)) {
+    return std::nullopt;
+  }
   const TraceCall& call = trace_.calls[*index];
   const auto* source = std::get_if<TensorId>(&call.arguments[0]);
-  const bool is_elementwise = source != nullptr && are_alike(*source, output(*index)) &&
+  const bool is_elementwise = source != nullptr &&
+                              are_alike(tensor(*source), tensor(output(*index))) &&
                               CallArguments(call).number("alpha", 1) == 1;
   return is_elementwise ? std::optional(*source) : std::nullopt;
 }
@@ -122,8 +99,8 @@ std::optional<TensorId> QuantizedPatterns::argument_of(std::optional<size_t> ind
 // The numbers of the calls `scaling` and `shift`; false if they are none.
 bool QuantizedPatterns::set_steps(Source& source, size_t scaling, size_t shift,
                                   float Steps::* scale) const {
-  const auto factor = number(scaling);
-  const auto zero_point = number(shift);
+  const auto factor = number_of(trace_, call(scaling).arguments[1]);
+  const auto zero_point = number_of(trace_, call(shift).arguments[1]);
   source.steps.*scale = static_cast<float>(factor.value_or(1));
   source.steps.zero_point = static_cast<float>(zero_point.value_or(0));
   if (!factor) source.scale = computed(scaling);
@@ -176,7 +153,7 @@ std::optional<Source> QuantizedPatterns::dequantized(TensorId id) const {
 
 Padding QuantizedPatterns::padded(TensorId id) const {
   const auto made = maker(id);
-  if (!made || names_[*made] != "aten::constant_pad_nd") return {id};
+  if (!made || !is_call(trace_.calls[*made], "aten::constant_pad_nd")) return {id};
   const auto padding = padding_of(trace_.calls[*made], tensor(id).sizes.size());
   return padding && padding->value == 0 ? *padding : Padding{id};
 }
@@ -195,9 +172,9 @@ std::optional<TensorId> QuantizedPatterns::rounded_before(TensorId id, const Ste
 
 std::optional<TensorId> QuantizedPatterns::before_functions(std::optional<size_t> index,
                                                             onednn::PostOps& functions) const {
-  if (!index || names_[*index].empty()) return std::nullopt;
+  if (!index) return std::nullopt;
   functions = functions_of(trace_.calls[*index]);
-  return functions.empty() ? std::nullopt : argument_of(index, names_[*index]);
+  return functions.empty() ? std::nullopt : argument_of(index, name_of(trace_.calls[*index]));
 }
 
 TensorId QuantizedPatterns::before_clips(TensorId id, const Steps& steps, Clip& clip) const {
@@ -217,7 +194,7 @@ std::optional<std::pair<TensorId, TensorId>> QuantizedPatterns::operands(TensorI
   const auto made = inner_maker(sum);
   const auto self = argument_of(made, "aten::add.Tensor");
   const auto other = self ? CallArguments(trace_.calls[*made]).tensor("other") : std::nullopt;
-  const bool are_whole = other && are_alike(*self, *other);
+  const bool are_whole = other && are_alike(tensor(*self), tensor(*other));
   return are_whole ? std::optional(std::pair(*self, *other)) : std::nullopt;
 }
 
@@ -226,10 +203,9 @@ std::optional<Known> QuantizedPatterns::known(std::optional<TensorId> id) const 
   const at::Tensor& constant = tensor(*id).constant;
   if (constant.defined()) return Known{constant, {constant}};
   const auto made = maker(*id);
-  if (!made || names_[*made].empty() || trace_.calls[*made].op.schema().is_mutable()) {
-    return std::nullopt;
-  }
+  if (!made) return std::nullopt;
   const TraceCall& call = trace_.calls[*made];
+  if (call.fused != nullptr || call.op.schema().is_mutable()) return std::nullopt;
   Known result;
   torch::jit::Stack stack;
   for (const TraceArgument& argument : call.arguments) {

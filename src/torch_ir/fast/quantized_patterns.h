@@ -40,15 +40,13 @@ class QuantizedPatterns {
   // --- The trace ---
 
   const TraceCall& call(size_t index) const { return trace_.calls[index]; }
-  // Empty for fused calls.
-  const std::string& name(size_t index) const { return names_[index]; }
   const TraceTensor& tensor(TensorId id) const { return trace_.tensors[id]; }
   TensorId output(size_t index) const { return trace_.calls[index].outputs[0]; }
   std::optional<TensorId> output_or_none(size_t index) const;
   // The memory of `id`, seen as `shape` sees its own; both are all of their memory.
   TensorId seen_as(TensorId id, TensorId shape);
   bool is_whole(TensorId id) const;
-  bool is_contiguous(TensorId id) const;
+  bool is_contiguous(TensorId id) const { return torch_ir::is_contiguous(tensor(id)); }
   // The call that made `id` for one reader.
   std::optional<size_t> inner_maker(TensorId id) const;
   // The first argument of call `index`, if that is `name`, elementwise on one tensor.
@@ -77,9 +75,7 @@ class QuantizedPatterns {
 
  private:
   BufferId buffer(TensorId id) const { return tensor(id).buffer; }
-  bool are_alike(TensorId a, TensorId b) const;
   std::optional<size_t> maker(TensorId id) const;
-  std::optional<double> number(size_t index) const;
   bool set_steps(Source& source, size_t scaling, size_t shift, float Steps::* scale) const;
   std::optional<Source> dequantized_at(size_t index) const;
   std::optional<TensorId> rounded_before(TensorId id, const Steps& steps) const;
@@ -87,8 +83,6 @@ class QuantizedPatterns {
   Trace& trace_;
   // Of the original trace.
   TraceFacts facts_;
-  // By call.
-  std::vector<std::string> names_;
   std::unordered_map<size_t, Source> dequantized_;
 };
 

@@ -110,7 +110,7 @@ std::optional<IntegerLayer> integer_product_at(QuantizedPatterns& patterns, size
   const auto cast = layer.from.scale ? patterns.inner_maker(*floats) : std::nullopt;
   const auto sums = patterns.argument_of(cast, "aten::_to_copy");
   const auto call = sums ? patterns.inner_maker(*sums) : std::nullopt;
-  if (!call || patterns.name(*call) != "aten::_int_mm" ||
+  if (!call || !is_call(patterns.call(*call), "aten::_int_mm") ||
       patterns.tensor(*floats).dtype != at::kFloat) {
     return std::nullopt;
   }
@@ -210,8 +210,8 @@ TensorId copy_addend(TraceRewriter& rewriter, TensorId addend, const Layout& lay
   return rewriter.use(output, layout);
 }
 
-const Layer* find_layer(std::string_view operator_name) {
-  const auto layer = std::ranges::find(kLayers, operator_name, &Layer::operator_name);
+const Layer* find_layer(const TraceCall& call) {
+  const auto layer = std::ranges::find(kLayers, name_of(call), &Layer::operator_name);
   return onednn::multiplies_bytes() && layer != std::end(kLayers) ? layer : nullptr;
 }
 
@@ -221,7 +221,7 @@ std::optional<QuantizedCall> quantized_product(QuantizedPatterns& patterns, size
                                                std::optional<TensorId> output, const Steps& steps,
                                                const Clip& clip,
                                                const std::optional<Source>& addend) {
-  const Layer* of = find_layer(patterns.name(index));
+  const Layer* of = find_layer(patterns.call(index));
   auto layer = of != nullptr && output ? layer_at(patterns, index, *of) : std::nullopt;
   if (!layer || layer->from.is_dynamic()) return std::nullopt;
   const CallArguments call(patterns.call(index));
@@ -275,7 +275,7 @@ std::optional<QuantizedCall> dynamic_product(QuantizedPatterns& patterns, size_t
     if (!made) return std::nullopt;
     last = *made;
   }
-  const Layer* of = find_layer(patterns.name(last));
+  const Layer* of = find_layer(patterns.call(last));
   auto layer = of != nullptr && of->is_linear ? layer_at(patterns, last, *of)
                                               : integer_product_at(patterns, last);
   if (!layer || !layer->from.is_dynamic() || !onednn::multiplies_bytes()) return std::nullopt;

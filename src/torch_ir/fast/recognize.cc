@@ -1,5 +1,3 @@
-#include <ATen/TensorGeometry.h>
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -22,17 +20,15 @@ class Recognizer {
   explicit Recognizer(Trace& trace) : trace_(trace), facts_(trace), is_dead_(trace.calls.size()) {}
 
   void run() {
-    const auto gelu = c10::Dispatcher::singleton().findSchema({"aten::gelu", ""});
-    const auto convolution =
-        c10::Dispatcher::singleton().findSchema({"aten::mkldnn_convolution", ""});
+    c10::Dispatcher& operators = c10::Dispatcher::singleton();
     for (size_t i = 0; i < trace_.calls.size(); ++i) {
       inner_.clear();
       TraceCall& call = trace_.calls[i];
-      if (const auto input = gelu ? tanh_gelu_at(i) : std::nullopt) {
-        call.op = *gelu;
+      if (const auto input = tanh_gelu_at(i)) {
+        call.op = operators.findSchemaOrThrow("aten::gelu", "");
         call.arguments = {*input, c10::IValue("tanh")};
-      } else if (auto grouped = convolution ? grouped_convolution_at(i) : std::nullopt) {
-        call.op = *convolution;
+      } else if (auto grouped = grouped_convolution_at(i)) {
+        call.op = operators.findSchemaOrThrow("aten::mkldnn_convolution", "");
         call.arguments = std::move(*grouped);
       } else if (!fuse_rms_norm(call) && !fuse_attention(trace_, facts_, i, inner_)) {
         continue;
@@ -46,14 +42,15 @@ class Recognizer {
  private:
   BufferId buffer(TensorId id) const { return trace_.tensors[id].buffer; }
 
-  // The call `name` that made `id`, if `id` has one reader.
-  const TraceCall* made_by(TensorId id, std::string_view name) {
-    const std::optional<size_t>& maker = facts_.makers[buffer(id)];
-    if (!maker || facts_.is_written[buffer(id)] || !facts_.is_inner(buffer(id))) return nullptr;
-    const TraceCall& call = trace_.calls[*maker];
-    if (c10::toString(call.op.operator_name()) != name || call.outputs[0] != id) return nullptr;
+  // The call `name` that made `argument`, if that is a tensor with one reader.
+  const TraceCall* made_by(const TraceArgument& argument, std::string_view name) {
+    const auto* id = std::get_if<TensorId>(&argument);
+    const auto maker = id == nullptr ? std::nullopt : facts_.inner_maker(buffer(*id));
+    if (!maker || !is_call(trace_.calls[*maker], name) || trace_.calls[*maker].outputs[0] != *id) {
+      return nullptr;
+    }
     inner_.push_back(*maker);
-    return &call;
+    return &trace_.calls[*maker];
   }
 
   // The other operand, if one operand of `call` is `expected`.
@@ -70,33 +67,29 @@ class Recognizer {
   std::optional<TensorId> cubic_of(TensorId id) {
     const TraceCall* sum = made_by(id, "aten::add.Tensor");
     if (sum == nullptr || CallArguments(*sum).number("alpha", 1) != 1) return std::nullopt;
-    const auto* x = std::get_if<TensorId>(&sum->arguments[0]);
-    const auto* scaled = std::get_if<TensorId>(&sum->arguments[1]);
-    if (x == nullptr || scaled == nullptr) return std::nullopt;
-    const auto cube = with_number(made_by(*scaled, "aten::mul.Tensor"), 0.044715);
-    if (!cube) return std::nullopt;
-    const TraceCall* power = made_by(*cube, "aten::pow.Tensor_Scalar");
-    return with_number(power, 3) == *x ? std::optional(*x) : std::nullopt;
+    const auto cube = with_number(made_by(sum->arguments[1], "aten::mul.Tensor"), 0.044715);
+    const auto x = cube ? with_number(made_by(*cube, "aten::pow.Tensor_Scalar"), 3) : std::nullopt;
+    const auto* added = std::get_if<TensorId>(&sum->arguments[0]);
+    return added != nullptr && x == *added ? x : std::nullopt;
   }
 
-  std::optional<TensorId> factor_of(TensorId id) {
-    const auto tanh = with_number(made_by(id, "aten::add.Tensor"), 1);
+  std::optional<TensorId> factor_of(const TraceArgument& argument) {
+    const auto tanh = with_number(made_by(argument, "aten::add.Tensor"), 1);
     const TraceCall* call = tanh ? made_by(*tanh, "aten::tanh") : nullptr;
     if (call == nullptr) return std::nullopt;
-    const auto cubic = with_number(
-        made_by(std::get<TensorId>(call->arguments[0]), "aten::mul.Tensor"), std::sqrt(2 / M_PI));
+    const auto cubic =
+        with_number(made_by(call->arguments[0], "aten::mul.Tensor"), std::sqrt(2 / M_PI));
     return cubic ? cubic_of(*cubic) : std::nullopt;
   }
 
   // x where call `index` is 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
   std::optional<TensorId> tanh_gelu_at(size_t index) {
     const TraceCall& call = trace_.calls[index];
-    if (c10::toString(call.op.operator_name()) != "aten::mul.Tensor") return std::nullopt;
-    const auto* half = std::get_if<TensorId>(&call.arguments[0]);
-    const auto* factor = std::get_if<TensorId>(&call.arguments[1]);
-    if (half == nullptr || factor == nullptr) return std::nullopt;
-    const auto x = with_number(made_by(*half, "aten::mul.Tensor"), 0.5);
-    if (!x || facts_.is_written[buffer(*x)] || factor_of(*factor) != x) return std::nullopt;
+    if (!is_call(call, "aten::mul.Tensor")) return std::nullopt;
+    const auto x = with_number(made_by(call.arguments[0], "aten::mul.Tensor"), 0.5);
+    if (!x || facts_.is_written[buffer(*x)] || factor_of(call.arguments[1]) != x) {
+      return std::nullopt;
+    }
     // A constant may have a wider dtype.
     const TraceTensor& from = trace_.tensors[*x];
     const TraceTensor& to = trace_.tensors[call.outputs[0]];
@@ -115,7 +108,7 @@ class Recognizer {
       const auto id = CallArguments(*group).tensor(name);
       const TraceTensor part = id ? trace_.tensors[*id] : TraceTensor();
       const bool is_next = id && part.buffer == whole.buffer && part.dtype == whole.dtype &&
-                           part.sizes == whole.sizes && part.strides == whole.strides &&
+                           are_alike(part, whole) &&
                            part.constant.defined() == whole.constant.defined() &&
                            part.offset == offset;
       if (!is_next) return std::nullopt;
@@ -132,7 +125,7 @@ class Recognizer {
   // convolution, which LibTorch computes one by one: those of small batches, with 1x1 kernels.
   std::optional<std::vector<TraceArgument>> grouped_convolution_at(size_t index) {
     const TraceCall& join = trace_.calls[index];
-    if (c10::toString(join.op.operator_name()) != "aten::cat") return std::nullopt;
+    if (!is_call(join, "aten::cat")) return std::nullopt;
     const CallArguments joined(join);
     const c10::IValue dim = joined.value("dim");
     std::vector<const TraceCall*> groups;
@@ -155,10 +148,10 @@ class Recognizer {
     const bool has_bias = std::ranges::any_of(groups, [](const TraceCall* group) {
       return CallArguments(*group).tensor("bias").has_value();
     });
-    const bool is_taken =
-        source && !facts_.is_written[source->buffer] && source->dtype == c10::kFloat &&
-        source->sizes.size() == 4 && at::geometry_is_contiguous(source->sizes, source->strides) &&
-        weight && weight->constant.defined() && (!has_bias || (bias && bias->constant.defined()));
+    const bool is_taken = source && !facts_.is_written[source->buffer] &&
+                          source->dtype == c10::kFloat && source->sizes.size() == 4 &&
+                          is_contiguous(*source) && weight && weight->constant.defined() &&
+                          (!has_bias || (bias && bias->constant.defined()));
     if (!is_taken) return std::nullopt;
     return std::vector<TraceArgument>{
         trace_.add(*source),
@@ -173,15 +166,15 @@ class Recognizer {
   bool is_plain(TensorId id) const {
     const TraceTensor& tensor = trace_.tensors[id];
     return tensor.dtype == c10::kFloat && !facts_.is_written[tensor.buffer] &&
-           at::geometry_is_contiguous(tensor.sizes, tensor.strides);
+           is_contiguous(tensor);
   }
 
-  // The number added to the mean of the squares of `x`, if `id` is that sum.
-  std::optional<double> eps_of(TensorId id, TensorId x) {
-    const TraceCall* sum = made_by(id, "aten::add.Tensor");
+  // The number added to the mean of the squares of `x`, if `argument` is that sum.
+  std::optional<double> eps_of(const TraceArgument& argument, TensorId x) {
+    const TraceCall* sum = made_by(argument, "aten::add.Tensor");
     if (sum == nullptr) return std::nullopt;
     const auto eps = number_of(trace_, sum->arguments[1]);
-    const TraceCall* mean = made_by(std::get<TensorId>(sum->arguments[0]), "aten::mean.dim");
+    const TraceCall* mean = made_by(sum->arguments[0], "aten::mean.dim");
     if (!eps || mean == nullptr || CallArguments(*sum).number("alpha", 1) != 1) return std::nullopt;
     const auto last = static_cast<int64_t>(trace_.tensors[x].sizes.size()) - 1;
     const CallArguments arguments(*mean);
@@ -189,27 +182,22 @@ class Recognizer {
     const bool is_last = dims.isIntList() && dims.toIntVector().size() == 1 &&
                          (dims.toIntVector()[0] == -1 || dims.toIntVector()[0] == last) &&
                          arguments.value("keepdim").toBool() && arguments.value("dtype").isNone();
-    const auto squared =
-        with_number(made_by(std::get<TensorId>(mean->arguments[0]), "aten::pow.Tensor_Scalar"), 2);
+    const auto squared = with_number(made_by(mean->arguments[0], "aten::pow.Tensor_Scalar"), 2);
     return is_last && squared == x ? eps : std::nullopt;
   }
 
   // Replaces `call` where it is weight * (x * rsqrt(mean(x^2) + eps)).
   bool fuse_rms_norm(TraceCall& call) {
-    if (c10::toString(call.op.operator_name()) != "aten::mul.Tensor") return false;
+    if (!is_call(call, "aten::mul.Tensor")) return false;
     for (const size_t side : {0, 1}) {
       const auto* weight = std::get_if<TensorId>(&call.arguments[side]);
-      const auto* scaled = std::get_if<TensorId>(&call.arguments[1 - side]);
       inner_.clear();
-      const TraceCall* product =
-          weight == nullptr || scaled == nullptr ? nullptr : made_by(*scaled, "aten::mul.Tensor");
-      if (product == nullptr) continue;
+      const TraceCall* product = made_by(call.arguments[1 - side], "aten::mul.Tensor");
+      if (weight == nullptr || product == nullptr) continue;
       const auto* x = std::get_if<TensorId>(&product->arguments[0]);
-      const auto* factor = std::get_if<TensorId>(&product->arguments[1]);
-      const TraceCall* root =
-          x == nullptr || factor == nullptr ? nullptr : made_by(*factor, "aten::rsqrt");
-      if (root == nullptr) continue;
-      const auto eps = eps_of(std::get<TensorId>(root->arguments[0]), *x);
+      const TraceCall* root = made_by(product->arguments[1], "aten::rsqrt");
+      if (x == nullptr || root == nullptr) continue;
+      const auto eps = eps_of(root->arguments[0], *x);
       const at::DimVector& sizes = trace_.tensors[*x].sizes;
       const bool is_norm = eps && !sizes.empty() && sizes.back() > 0 && is_plain(*x) &&
                            is_plain(*weight) && is_plain(call.outputs[0]) &&

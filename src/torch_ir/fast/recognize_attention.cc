@@ -137,18 +137,13 @@ class AttentionFinder {
 
   // The call `name` that made `id`, if as many calls read it.
   const TraceCall* made_by(TensorId id, std::string_view name, size_t num_readers = 1) {
-    const BufferId buffer = trace_.tensors[id].buffer;
-    const std::optional<size_t>& maker = facts_.makers[buffer];
-    if (!maker || facts_.is_written[buffer] || facts_.is_output[buffer] ||
-        facts_.readers[buffer].size() != num_readers) {
+    const auto maker = facts_.inner_maker(trace_.tensors[id].buffer, num_readers);
+    if (!maker || !is_call(trace_.calls[*maker], name) ||
+        !is_view(id, trace_.calls[*maker].outputs[0])) {
       return nullptr;
     }
-    const TraceCall& call = trace_.calls[*maker];
-    const bool is_it = call.fused == nullptr && c10::toString(call.op.operator_name()) == name &&
-                       is_view(id, call.outputs[0]);
-    if (!is_it) return nullptr;
     inner_.push_back(*maker);
-    return &call;
+    return &trace_.calls[*maker];
   }
 
   // Goes back from scores over what is added to them and scales them to their product.

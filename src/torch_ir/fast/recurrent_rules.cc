@@ -248,7 +248,8 @@ std::optional<TraceRewriter::Replacement> replace_lstm(TraceRewriter& rewriter, 
     return id && is_usable(*id);
   };
   const auto is_constant = [&](std::string_view name) {
-    return is_given(name) && rewriter.constant(*arguments.tensor(name)).defined();
+    const at::Tensor weight = rewriter.known(arguments.tensor(name));
+    return weight.defined() && weight.is_contiguous();
   };
   // Measured for 48 and 96 units; with 512, LibTorch packs 4 MB of weights anew at each step.
   constexpr int64_t kMostUnitsOfManySequences = 256;
@@ -316,7 +317,7 @@ class GruMatcher {
       const TraceCall& call = rewriter_.call(index_ + i);
       const CallArguments arguments(call);
       const bool is_it = rewriter_.is_open(index_ + i) &&
-                         c10::toString(call.op.operator_name()) == kGruCalls[i].operator_name &&
+                         is_call(call, kGruCalls[i].operator_name) &&
                          tensors_of(call).size() == kGruCalls[i].num_tensors &&
                          arguments.number("alpha", 1) == 1 && arguments.number("beta", 1) == 1;
       if (!is_it) return false;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +44,10 @@ FusedCall rms_norm(double eps);
 // tanh form of GELU as eight operators, and the RMS norm as six. So is attention, also where
 // LibTorch has a call for it. Runs after functionalize.
 void recognize_functions(Trace& trace);
+
+// "aten::add.Tensor"; empty for a fused call.
+std::string name_of(const TraceCall& call);
+inline bool is_call(const TraceCall& call, std::string_view name) { return name_of(call) == name; }
 
 // The arguments of a call by the names of the operator's schema.
 class CallArguments {

@@ -1,6 +1,5 @@
 #include "torch_ir/fast/trace_rewriter.h"
 
-#include <ATen/TensorGeometry.h>
 #include <ATen/ops/empty.h>
 #include <c10/util/accumulate.h>
 #include <c10/util/strides.h>
@@ -49,17 +48,11 @@ FusedCall call_of(const onednn::PrimitivePtr& primitive) {
 }
 
 // Whether oneDNN refuses the strides: they overlap, as in frames of a signal, or interleave. It
-// accepts stride 0.
+// accepts stride 0. The tensor has elements.
 bool has_refused_strides(const TraceTensor& tensor) {
-  std::vector<std::pair<int64_t, int64_t>> dims;
-  for (size_t d = 0; d < tensor.sizes.size(); ++d) {
-    if (tensor.sizes[d] > 1 && tensor.strides[d] != 0) {
-      dims.emplace_back(tensor.strides[d], tensor.sizes[d]);
-    }
-  }
-  std::ranges::sort(dims);
   int64_t least = 1;
-  for (const auto& [stride, size] : dims) {
+  for (const auto& [stride, size] : dims_by_stride(tensor)) {
+    if (stride == 0) continue;
     if (stride < least) return true;
     least = stride * size;
   }
@@ -82,6 +75,15 @@ onednn::Type type_of(at::ScalarType dtype) {
 }
 
 onednn::Dims dims_of(at::IntArrayRef dims) { return dims.vec(); }
+
+std::vector<std::pair<int64_t, int64_t>> dims_by_stride(const TraceTensor& tensor) {
+  std::vector<std::pair<int64_t, int64_t>> dims;
+  for (size_t d = 0; d < tensor.sizes.size(); ++d) {
+    if (tensor.sizes[d] != 1) dims.emplace_back(tensor.strides[d], tensor.sizes[d]);
+  }
+  std::ranges::sort(dims);
+  return dims;
+}
 
 TraceFacts::TraceFacts(const Trace& trace)
     : makers(trace.buffers.size()),
@@ -226,12 +228,6 @@ bool TraceRewriter::is_read(TensorId id) const {
   return facts_.is_output[buffer] || !facts_.readers[buffer].empty();
 }
 
-std::optional<size_t> TraceRewriter::only_reader(TensorId id) const {
-  const BufferId buffer = tensor(id).buffer;
-  if (facts_.is_written[buffer] || !facts_.is_inner(buffer)) return std::nullopt;
-  return facts_.readers[buffer].front();
-}
-
 bool TraceRewriter::is_read_within(TensorId id, size_t first, size_t last) const {
   const BufferId buffer = tensor(id).buffer;
   return !facts_.is_output[buffer] &&
@@ -245,12 +241,8 @@ bool TraceRewriter::is_value(TensorId id, at::ScalarType dtype) const {
 }
 
 bool TraceRewriter::have_same_layout(TensorId a, TensorId b) const {
-  return tensor(a).sizes == tensor(b).sizes && tensor(a).strides == tensor(b).strides &&
-         tensor(a).offset == tensor(b).offset && tensor(a).dtype == tensor(b).dtype;
-}
-
-bool TraceRewriter::is_contiguous(TensorId id) const {
-  return at::geometry_is_contiguous(tensor(id).sizes, tensor(id).strides);
+  return are_alike(tensor(a), tensor(b)) && tensor(a).offset == tensor(b).offset &&
+         tensor(a).dtype == tensor(b).dtype;
 }
 
 onednn::Layout TraceRewriter::plain_layout(TensorId id) const {
@@ -371,8 +363,9 @@ void TraceRewriter::add_call(const onednn::PrimitivePtr& primitive,
 
 void TraceRewriter::emit(const onednn::PrimitivePtr& primitive, std::vector<TensorId> inputs,
                          TensorId output, size_t index, std::optional<TensorId> written) {
-  const bool is_plain = primitive->output == plain_layout(output) ||
-                        primitive->output.sizes() != dims_of(tensor(output).sizes);
+  const bool has_shape = primitive->output.sizes() == dims_of(tensor(output).sizes);
+  const onednn::Layout layout = has_shape ? primitive->output : plain_layout(output);
+  const bool is_plain = layout == plain_layout(output);
   TensorId target = output;
   if (written && is_plain) {
     const BufferId from = tensor(output).buffer;
@@ -390,8 +383,6 @@ void TraceRewriter::emit(const onednn::PrimitivePtr& primitive, std::vector<Tens
     target = add_bytes(primitive->output.bytes());
   }
   add_call(primitive, inputs, target, index);
-  const bool is_same_shape = primitive->output.sizes() == dims_of(tensor(output).sizes);
-  const onednn::Layout layout = is_same_shape ? primitive->output : plain_layout(output);
   values_.insert_or_assign(tensor(output).buffer, Value{output, {{layout, target}}, is_plain});
 }
 

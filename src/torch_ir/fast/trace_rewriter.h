@@ -41,8 +41,17 @@ class PackedWeights {
 struct TraceFacts {
   explicit TraceFacts(const Trace& trace);
 
-  // Whether one call reads it, and nothing else does.
-  bool is_inner(BufferId buffer) const { return readers[buffer].size() == 1 && !is_output[buffer]; }
+  // Whether as many calls read it, and nothing else does or writes to it again.
+  bool is_inner(BufferId buffer, size_t num_readers = 1) const {
+    return readers[buffer].size() == num_readers && !is_output[buffer] && !is_written[buffer];
+  }
+  // The call that alone reads a buffer that is inner, and the last that makes it.
+  std::optional<size_t> only_reader(BufferId buffer) const {
+    return is_inner(buffer) ? std::optional(readers[buffer].front()) : std::nullopt;
+  }
+  std::optional<size_t> inner_maker(BufferId buffer, size_t num_readers = 1) const {
+    return is_inner(buffer, num_readers) ? makers[buffer] : std::nullopt;
+  }
 
   // The last call that makes it, and the calls that read it, as often as they do.
   std::vector<std::optional<size_t>> makers;
@@ -77,14 +86,20 @@ class TraceRewriter {
   bool is_read(TensorId id) const;
   // The one call that reads the memory of `id`, once; nothing if it is also an output or written
   // again.
-  std::optional<size_t> only_reader(TensorId id) const;
+  std::optional<size_t> only_reader(TensorId id) const {
+    return facts_.only_reader(tensor(id).buffer);
+  }
   // Whether only the calls from `first` to `last` read the memory of `id`.
   bool is_read_within(TensorId id, size_t first, size_t last) const;
   bool is_open(size_t index) const { return states_[index] == State::kOpen; }
   // Whether it is plain memory of floats (or of `dtype`) that no call changes.
   bool is_value(TensorId id, at::ScalarType dtype = at::kFloat) const;
+  // The constant `id`, if no call changes it; otherwise undefined.
+  at::Tensor known(std::optional<TensorId> id, at::ScalarType dtype = at::kFloat) const {
+    return id && is_value(*id, dtype) ? constant(*id) : at::Tensor();
+  }
   bool have_same_layout(TensorId a, TensorId b) const;
-  bool is_contiguous(TensorId id) const;
+  bool is_contiguous(TensorId id) const { return torch_ir::is_contiguous(tensor(id)); }
 
   // The values in the new trace.
 
@@ -191,6 +206,8 @@ inline const float* floats_of(const at::Tensor& tensor) {
 // Floats, except for those of other types.
 onednn::Type type_of(at::ScalarType dtype);
 onednn::Dims dims_of(at::IntArrayRef dims);
+// Stride and size of the dimensions whose size is not one, in order.
+std::vector<std::pair<int64_t, int64_t>> dims_by_stride(const TraceTensor& tensor);
 
 onednn::Layout contiguous_layout(const onednn::Dims& sizes,
                                  onednn::Type type = onednn::Type::kFloat);

@@ -71,26 +71,23 @@ std::optional<TraceRewriter::Replacement> replace_transposed(TraceRewriter& rewr
   const CallArguments arguments(call);
   const auto input = arguments.tensor("input");
   const auto source = input ? input : arguments.tensor("self");
-  const auto weight = arguments.tensor("weight");
-  const auto bias = arguments.tensor("bias");
+  const at::Tensor weight = rewriter.known(arguments.tensor("weight"));
+  const at::Tensor bias = rewriter.known(arguments.tensor("bias"));
   const c10::IValue transposed = arguments.value("transposed");
-  const auto is_constant = [&](std::optional<TensorId> id) {
-    return rewriter.constant(*id).defined() && rewriter.is_value(*id);
-  };
-  const bool is_known =
-      source && weight && rewriter.is_value(*source) && rewriter.is_value(call.outputs[0]) &&
-      is_constant(weight) && (!bias || is_constant(bias)) &&
-      rewriter.tensor(*source).sizes.size() == 4 && !(transposed.isBool() && !transposed.toBool());
+  const bool is_known = source && weight.defined() && rewriter.is_value(*source) &&
+                        rewriter.is_value(call.outputs[0]) &&
+                        bias.defined() == arguments.tensor("bias").has_value() &&
+                        rewriter.tensor(*source).sizes.size() == 4 &&
+                        !(transposed.isBool() && !transposed.toBool());
   if (!is_known) return std::nullopt;
-  const at::Tensor& constant = rewriter.constant(*weight);
   const bool is_apart =
-      arguments.integers("stride", 2, 1) == Dims{constant.size(2), constant.size(3)} &&
+      arguments.integers("stride", 2, 1) == Dims{weight.size(2), weight.size(3)} &&
       arguments.integers("padding", 2, 0) == Dims{0, 0} &&
       arguments.integers("output_padding", 2, 0) == Dims{0, 0} &&
       arguments.integers("dilation", 2, 1) == Dims{1, 1} && arguments.number("groups", 1) == 1;
   if (!is_apart) return std::nullopt;
   TransposedConvolution traced{
-      *source, constant, bias ? rewriter.constant(*bias) : at::Tensor(),
+      *source, weight, bias,
       chain_after(rewriter, index, call.outputs[0], ChainShape::kSame, /*takes_norm=*/true)};
   if (traced.chain.addend) traced.chain.cut_at_addition();
   const std::vector<size_t> calls = traced.chain.calls;

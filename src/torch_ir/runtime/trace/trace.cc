@@ -1,5 +1,6 @@
 #include "torch_ir/runtime/trace/trace.h"
 
+#include <ATen/TensorGeometry.h>
 #include <c10/util/accumulate.h>
 
 #include "torch_ir/operators/operator_effects.h"
@@ -9,6 +10,14 @@ namespace torch_ir {
 
 size_t bytes_of(const TraceTensor& tensor) {
   return static_cast<size_t>(c10::multiply_integers(tensor.sizes)) * c10::elementSize(tensor.dtype);
+}
+
+bool is_contiguous(const TraceTensor& tensor) {
+  return at::geometry_is_contiguous(tensor.sizes, tensor.strides);
+}
+
+bool are_alike(const TraceTensor& a, const TraceTensor& b) {
+  return a.sizes == b.sizes && a.strides == b.strides;
 }
 
 bool has_layout(const at::Tensor& tensor, const TraceTensor& traced) {

@@ -67,6 +67,9 @@ struct TraceTensor {
 };
 
 size_t bytes_of(const TraceTensor& tensor);
+bool is_contiguous(const TraceTensor& tensor);
+// Whether they have the same sizes and strides.
+bool are_alike(const TraceTensor& a, const TraceTensor& b);
 
 bool has_layout(const at::Tensor& tensor, const TraceTensor& traced);
 
@@ -137,6 +140,10 @@ struct Trace {
   BufferKind kind(TensorId tensor) const { return buffers[tensors[tensor].buffer].kind; }
   TraceBuffer& buffer_of(TensorId tensor) { return buffers[tensors[tensor].buffer]; }
   const TraceBuffer& buffer_of(TensorId tensor) const { return buffers[tensors[tensor].buffer]; }
+  // Whether it has as many bytes as its buffer, from the first on.
+  bool covers_buffer(const TraceTensor& tensor) const {
+    return tensor.offset == 0 && bytes_of(tensor) == buffers[tensor.buffer].bytes;
+  }
 };
 
 std::vector<TensorId> tensors_of(const TraceArgument& argument);

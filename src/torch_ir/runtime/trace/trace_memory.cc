@@ -58,10 +58,8 @@ void choose_placements(Trace& trace, const std::vector<NeededMemory>& needs) {
 
 // Whether the tensors take each byte of their buffers once, in the same order.
 bool cover_alike(const Trace& trace, const TraceTensor& a, const TraceTensor& b) {
-  const size_t bytes = bytes_of(a);
-  return a.sizes == b.sizes && a.strides == b.strides && a.offset == 0 && b.offset == 0 &&
-         c10::elementSize(a.dtype) == c10::elementSize(b.dtype) && bytes > 0 &&
-         bytes == trace.buffers[a.buffer].bytes && bytes == trace.buffers[b.buffer].bytes;
+  return are_alike(a, b) && trace.covers_buffer(a) && trace.covers_buffer(b) && bytes_of(a) > 0 &&
+         bytes_of(a) == bytes_of(b);
 }
 
 // Whether the first result depends on the inputs element by element, so that a kernel may write it
