@@ -24,8 +24,8 @@ struct KernelCall {
   std::vector<c10::IValue> arguments;
   // For each argument, whether its values are the same in every run.
   std::vector<bool> is_constant;
-  // Laid out as in eager, except for sums and copies that a pass of the level `fast` has laid out
-  // otherwise. For an operator that writes in place, the argument that it returns.
+  // Laid out as in eager, unless a pass of the level `fast` has chosen another layout. For an
+  // operator that writes in place, the argument that it returns.
   std::vector<at::Tensor> outputs;
   std::vector<bool> is_used;
 };
