@@ -201,18 +201,18 @@ Tensor make_tensor(const Recipe& recipe, const std::string& case_name, const std
   return tensor;
 }
 
-struct Value;
-using Values = std::vector<Value>;
+struct ReadValue;
+using ReadValues = std::vector<ReadValue>;
 
 // None, a number or a name; a tensor; a list.
-struct Value {
+struct ReadValue {
   std::string_view text;
-  std::variant<Attribute, Recipe, Values> value;
+  std::variant<Attribute, Recipe, ReadValues> value;
 };
 
 struct NamedValue {
   std::string name;
-  Value value;
+  ReadValue value;
 };
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
@@ -273,14 +273,14 @@ class CallReader {
     return {std::move(name), read_value()};
   }
 
-  Value read_value() {
+  ReadValue read_value() {
     at_end();
     const std::string_view text = rest_;
     auto value = read_variant();
     return {text.substr(0, text.size() - rest_.size()), std::move(value)};
   }
 
-  std::variant<Attribute, Recipe, Values> read_variant() {
+  std::variant<Attribute, Recipe, ReadValues> read_variant() {
     if (accept('[')) return read_list();
     if (accept('\'')) {
       std::string text(read_until("'"));
@@ -303,7 +303,7 @@ class CallReader {
     return items;
   }
 
-  Values read_list() {
+  ReadValues read_list() {
     return read_items(']', [&] { return read_value(); });
   }
 
@@ -363,12 +363,12 @@ class ArgumentMaker {
  public:
   explicit ArgumentMaker(const std::string& case_name) : case_name_(case_name) {}
 
-  c10::IValue make(const Value& value, const c10::Argument& argument) const {
+  c10::IValue make(const ReadValue& value, const c10::Argument& argument) const {
     try {
       if (const auto* recipe = std::get_if<Recipe>(&value.value)) {
         return make_tensor(*recipe, case_name_, argument.name());
       }
-      const auto* items = std::get_if<Values>(&value.value);
+      const auto* items = std::get_if<ReadValues>(&value.value);
       if (items != nullptr && is_tensor_list(*argument.type())) return make_list(*items, argument);
       return to_ivalue(with_argument_type(attribute(value), argument), argument);
     } catch (const TextError&) {
@@ -390,10 +390,10 @@ class ArgumentMaker {
            without_optional(*list->getElementType()).kind() == c10::TypeKind::TensorType;
   }
 
-  c10::IValue make_list(const Values& items, const c10::Argument& argument) const {
+  c10::IValue make_list(const ReadValues& items, const c10::Argument& argument) const {
     const auto& type = *without_optional(*argument.type()).castRaw<c10::ListType>();
     c10::impl::GenericList list(type.getElementType());
-    for (const Value& item : items) {
+    for (const ReadValue& item : items) {
       const auto* recipe = std::get_if<Recipe>(&item.value);
       const std::string name = argument.name() + std::to_string(list.size());
       list.push_back(recipe ? c10::IValue(make_tensor(*recipe, case_name_, name)) : c10::IValue());
@@ -401,12 +401,12 @@ class ArgumentMaker {
     return list;
   }
 
-  static Attribute attribute(const Value& value) {
+  static Attribute attribute(const ReadValue& value) {
     if (const auto* plain = std::get_if<Attribute>(&value.value)) return *plain;
-    const auto* items = std::get_if<Values>(&value.value);
+    const auto* items = std::get_if<ReadValues>(&value.value);
     if (items == nullptr) throw TextError(value.text, "unexpected tensor");
     Attribute::List list;
-    for (const Value& item : *items) list.push_back(attribute(item));
+    for (const ReadValue& item : *items) list.push_back(attribute(item));
     return list;
   }
 
