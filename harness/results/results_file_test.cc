@@ -224,7 +224,7 @@ TEST(ResultsFileTest, HasSingleCallsWithFiguresOfTheirOwnAndWhereTheyRan) {
   EXPECT_EQ(read.cases[2].status(), Status::kUnsupported);
   EXPECT_TRUE(read.cases[2].is_good());
   // Files of before have times.
-  json timed = json::parse(text);
+  nlohmann::ordered_json timed = nlohmann::ordered_json::parse(text);
   timed["cases"][0]["executor"]["seconds"] = 0.5;
   timed["cases"][0]["executor"]["nodes"]["abs"]["seconds"] = 0.25;
   EXPECT_EQ(results_to_json(read_back(timed.dump())), text);
