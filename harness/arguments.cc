@@ -197,7 +197,7 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
   options.parsed("--device", settings.device, parse_device, "D",
                  "Run on this device: cpu (default), cuda, cuda:1");
   options.one("--executor", arguments.raw.executor, "COMMAND",
-              "Run 'sim {ir} {weights} {inputs} {outputs}', a server, or a C++ backend");
+              "Run 'sim {ir} {weights} {inputs} {outputs}', a server or a C++ backend");
   std::vector<std::string>& libraries = arguments.harness.context.libraries;
   options
       .each_file(
