@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "harness/command_line.h"
-#include "harness/run/runner.h"
+#include "harness/run/run_as_child.h"
 #include "torch_ir/base/terminal.h"
 
 int main(int argc, char** argv) {

@@ -76,32 +76,21 @@ torch_ir_interface = rule(
     },
 )
 
-def _chunk(sources, units, index):
-    """The sources of unit `index`; neighbours stay together."""
-    bounds = [len(sources) * i // units for i in range(units + 1)]
-    return sources[bounds[index]:bounds[index + 1]]
+def _copts(testonly):
+    return COPTS + ["-I" + _SRC] + (_TEST_COPTS if testonly else [])
 
-def _sources(name, sources, units, tags, testonly):
+def _sources(name, sources, tags, testonly):
     """The srcs of a cc_library that compiles the sources together."""
-    names = []
-    for index in range(units):
-        names.append(name if units == 1 else "{}_{}".format(name, index))
-        _unit(
-            name = names[-1],
-            sources = _chunk(sources, units, index),
-            tags = tags,
-            testonly = testonly,
-        )
+    _unit(name = name, sources = sources, tags = tags, testonly = testonly)
     return select({
         str(Label("//tools:file_by_file")): sources,
-        "//conditions:default": names,
+        "//conditions:default": [name],
     })
 
 def torch_ir_library(
         name,
         srcs,
         hdrs = [],
-        units = 1,
         copts = [],
         tags = [],
         testonly = False,
@@ -113,7 +102,6 @@ def torch_ir_library(
       name: The name of the target.
       srcs: Its sources, files of this package.
       hdrs: Its headers, all visible to its dependents.
-      units: The number of translation units.
       copts: More options for the compiler.
       tags: As in cc_library.
       testonly: As in cc_library.
@@ -122,8 +110,8 @@ def torch_ir_library(
     """
     native.cc_library(
         name = name,
-        srcs = _sources(name + "_unit", srcs, units, tags, testonly) if srcs else [],
-        copts = COPTS + ["-I" + _SRC] + copts,
+        srcs = _sources(name + "_unit", srcs, tags, testonly) if srcs else [],
+        copts = _copts(testonly) + copts,
         # Programs and tests link it statically: a shared one would be a second build of it.
         linkstatic = True,
         tags = tags,
@@ -150,7 +138,7 @@ def _fuzz_test(name, seeds, deps):
         args = ["-seed_inputs=" + ",".join(["$(rootpath {})".format(seed) for seed in seeds])] +
                # Mutations keep the form of an input, so growing inputs slowly would not help.
                select({is_libfuzzer: ["-len_control=0"], "//conditions:default": ["-runs=1000"]}),
-        copts = COPTS + ["-I" + _SRC],
+        copts = _copts(testonly = True),
         data = seeds,
         env = {"OMP_NUM_THREADS": "1"},
         linkopts = select({is_libfuzzer: ["-fsanitize=fuzzer"], "//conditions:default": []}),
@@ -169,8 +157,6 @@ def torch_ir_room(
         test_deps = [],
         testing_deps = [],
         testing_data = [],
-        units = 1,
-        test_units = 1,
         exclude = [],
         data = [],
         alwayslink = False,
@@ -196,8 +182,6 @@ def torch_ir_room(
       test_deps: Further dependencies of its tests, fuzz tests included.
       testing_deps: Further dependencies of testing/.
       testing_data: Files that testing/ reads.
-      units: The number of its translation units.
-      test_units: The number of translation units of its tests.
       exclude: Sources of programs, which are targets of their own.
       data: Files that it reads at run time.
       alwayslink: Whether it registers itself, so that nothing calls it.
@@ -224,7 +208,6 @@ def torch_ir_room(
         copts = _COLD_COPTS if is_cold else [],
         data = data,
         alwayslink = alwayslink,
-        units = units,
         visibility = ["//visibility:private"],
         deps = deps + hidden_deps,
     )
@@ -242,7 +225,6 @@ def torch_ir_room(
             testonly = True,
             srcs = testing,
             hdrs = testing_hdrs,
-            copts = _TEST_COPTS,
             data = testing_data,
             alwayslink = True,
             visibility = visibility,
@@ -264,24 +246,22 @@ def torch_ir_room(
             env = test_env,
             main = test_main,
             shard_count = test_shards,
-            units = test_units,
             deps = own + deps + test_deps,
         )
 
-def torch_ir_binary(name, srcs = [], copts = [], visibility = ["//:__subpackages__"], **kwargs):
+def torch_ir_binary(name, srcs = [], visibility = ["//:__subpackages__"], **kwargs):
     """A cc_binary.
 
     Args:
       name: The name of the target.
       srcs: Its sources.
-      copts: More options for the compiler.
       visibility: As in cc_binary.
       **kwargs: As in cc_binary.
     """
     native.cc_binary(
         name = name,
         srcs = srcs,
-        copts = COPTS + ["-I" + _SRC] + copts,
+        copts = _copts(kwargs.get("testonly")),
         visibility = visibility,
         **kwargs
     )
@@ -289,24 +269,20 @@ def torch_ir_binary(name, srcs = [], copts = [], visibility = ["//:__subpackages
 def torch_ir_test(
         name,
         srcs = [],
-        copts = [],
         deps = [],
         env = {},
         main = "@googletest//:gtest_main",
         size = "small",
-        units = 1,
         **kwargs):
     """A cc_test with GoogleTest, on one thread: results are bit-identical for equal thread counts only.
 
     Args:
       name: The name of the target.
       srcs: Its sources, compiled together.
-      copts: More options for the compiler.
       deps: The libraries that it tests.
       env: More environment variables.
       main: The library with its main function; None if the test has its own.
       size: As in cc_test.
-      units: The number of translation units.
       **kwargs: As in cc_test.
     """
     if srcs:
@@ -315,8 +291,6 @@ def torch_ir_test(
             testonly = True,
             srcs = srcs,
             alwayslink = True,
-            copts = _TEST_COPTS + copts,
-            units = units,
             visibility = ["//visibility:private"],
             deps = deps + ["@googletest//:gtest"],
         )

@@ -28,7 +28,7 @@
 #include "harness/harness.h"
 #include "harness/regression/reference_pages.h"
 #include "harness/report/markup.h"
-#include "harness/run/runner.h"
+#include "harness/run/run_as_child.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/options.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "harness/regression/reference_pages.h"
-#include "harness/run/runner.h"
+#include "harness/run/run_as_child.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 

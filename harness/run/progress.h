@@ -5,13 +5,13 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <ostream>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
-#include "harness/results/result.h"
-
 namespace torch_ir {
+
+struct Result;
 
 struct ProgressOptions {
   size_t name_width = 0;

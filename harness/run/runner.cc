@@ -15,6 +15,7 @@
 #include "harness/results/result.h"
 #include "harness/results/run_context.h"
 #include "harness/run/make_suite.h"
+#include "harness/run/run_as_child.h"
 #include "harness/run/run_candidate.h"
 #include "harness/stages/stages.h"
 #include "harness/stages/trials.h"

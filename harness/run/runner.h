@@ -50,8 +50,4 @@ std::vector<Result> run_candidates(const std::vector<ModelSource>& candidates,
                                    const RunOptions& options, const std::string& directory,
                                    const RunObserver& observer = {});
 
-// Every program that runs candidates or makes suites must call this first in main. In a worker,
-// does the work and returns the exit status; otherwise returns nothing.
-std::optional<int> run_as_child(int argc, char** argv);
-
 }  // namespace torch_ir

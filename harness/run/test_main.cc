@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "harness/run/runner.h"
+#include "harness/run/run_as_child.h"
 
 int main(int argc, char** argv) {
   if (const auto status = torch_ir::run_as_child(argc, argv)) return *status;
