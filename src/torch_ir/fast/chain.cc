@@ -256,6 +256,32 @@ class ChainBuilder {
   Chain chain_;
 };
 
+// A product or a sum with a constant of one number for each channel, as a layer scale is.
+std::optional<ChannelScale> scale_by_constant(const TraceRewriter& rewriter, const TraceCall& call,
+                                              bool is_product) {
+  const CallArguments arguments(call);
+  const auto self = arguments.tensor("self");
+  const auto other = arguments.tensor("other");
+  if (!self || !other || arguments.number("alpha", 1) != 1) return std::nullopt;
+  const bool is_second = rewriter.constant(*other).defined();
+  const TensorId source = is_second ? *self : *other;
+  const TensorId factor = is_second ? *other : *self;
+  const at::Tensor& constant = rewriter.constant(factor);
+  const at::DimVector& sizes = rewriter.tensor(source).sizes;
+  if (!constant.defined() || !rewriter.is_value(factor) || sizes.size() < 3 ||
+      rewriter.tensor(call.outputs[0]).sizes != sizes) {
+    return std::nullopt;
+  }
+  at::DimVector by_channel(sizes.size(), 1);
+  by_channel[1] = sizes[1];
+  at::DimVector given(sizes.size() - static_cast<size_t>(constant.dim()), 1);
+  given.append(constant.sizes().begin(), constant.sizes().end());
+  if (given != by_channel) return std::nullopt;
+  const at::Tensor numbers = constant.to(at::kDouble).reshape({-1});
+  if (is_product) return ChannelScale{source, numbers, at::zeros_like(numbers), {constant}, "mul"};
+  return ChannelScale{source, at::ones_like(numbers), numbers, {constant}, "add"};
+}
+
 }  // namespace
 
 onednn::PostOps functions_of(const TraceCall& call) {
@@ -326,36 +352,6 @@ bool may_sum(const TraceRewriter& rewriter, const Chain& chain, TensorId source)
          rewriter.tensor(*chain.addend).buffer != rewriter.tensor(source).buffer &&
          rewriter.tensor(*chain.addend).offset == 0;
 }
-
-namespace {
-
-// A product or a sum with a constant of one number for each channel, as a layer scale is.
-std::optional<ChannelScale> scale_by_constant(const TraceRewriter& rewriter, const TraceCall& call,
-                                              bool is_product) {
-  const CallArguments arguments(call);
-  const auto self = arguments.tensor("self");
-  const auto other = arguments.tensor("other");
-  if (!self || !other || arguments.number("alpha", 1) != 1) return std::nullopt;
-  const bool is_second = rewriter.constant(*other).defined();
-  const TensorId source = is_second ? *self : *other;
-  const TensorId factor = is_second ? *other : *self;
-  const at::Tensor& constant = rewriter.constant(factor);
-  const at::DimVector& sizes = rewriter.tensor(source).sizes;
-  if (!constant.defined() || !rewriter.is_value(factor) || sizes.size() < 3 ||
-      rewriter.tensor(call.outputs[0]).sizes != sizes) {
-    return std::nullopt;
-  }
-  at::DimVector by_channel(sizes.size(), 1);
-  by_channel[1] = sizes[1];
-  at::DimVector given(sizes.size() - static_cast<size_t>(constant.dim()), 1);
-  given.append(constant.sizes().begin(), constant.sizes().end());
-  if (given != by_channel) return std::nullopt;
-  const at::Tensor numbers = constant.to(at::kDouble).reshape({-1});
-  if (is_product) return ChannelScale{source, numbers, at::zeros_like(numbers), {constant}, "mul"};
-  return ChannelScale{source, at::ones_like(numbers), numbers, {constant}, "add"};
-}
-
-}  // namespace
 
 std::optional<ChannelScale> channel_scale_of(const TraceRewriter& rewriter, size_t index) {
   const TraceCall& call = rewriter.call(index);

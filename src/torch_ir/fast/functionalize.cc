@@ -129,6 +129,61 @@ class Functionalizer {
   std::map<std::pair<TensorId, BufferId>, TensorId> renamed_;
 };
 
+// Whether `view` has the channels of each pixel of `image` as its last dimension, all pixels in
+// order.
+bool is_rows_of(const TraceTensor& image, const TraceTensor& view) {
+  const int64_t channels = image.sizes[1];
+  const int64_t pixels = image.sizes[2] * image.sizes[3];
+  if (channels == 1 || pixels == 1 || view.offset != image.offset || view.sizes.size() < 2 ||
+      view.sizes.back() != channels || view.strides.back() != pixels ||
+      c10::multiply_integers(view.sizes) != c10::multiply_integers(image.sizes)) {
+    return false;
+  }
+  int64_t stride = 1;
+  for (size_t d = view.sizes.size() - 1; d-- > 0;) {
+    if (view.sizes[d] == 1) continue;
+    if (stride == pixels) stride *= channels;
+    if (view.strides[d] != stride || (stride < pixels && stride * view.sizes[d] > pixels)) {
+      return false;
+    }
+    stride *= view.sizes[d];
+  }
+  return true;
+}
+
+// What they make is contiguous, however their operands are laid out.
+constexpr std::string_view kContiguousReaders[] = {"aten::addmm", "aten::bmm", "aten::clone",
+                                                   "aten::mm", "aten::native_layer_norm"};
+
+// The memory of `image` and of what functions of its pixels make; empty if a call reads it
+// otherwise than by rows.
+std::vector<BufferId> memory_of_rows(const Trace& trace, const TraceFacts& facts,
+                                     const TraceTensor& image) {
+  std::vector<BufferId> memory = {image.buffer};
+  for (size_t i = 0; i < memory.size(); ++i) {
+    const BufferId buffer = memory[i];
+    if (facts.is_written[buffer] || facts.is_output[buffer]) return {};
+    for (const size_t reader : facts.readers[buffer]) {
+      const TraceCall& call = trace.calls[reader];
+      const std::string name = call.name();
+      const std::vector<TensorId> tensors = tensors_of(call);
+      const bool reads_rows = std::ranges::all_of(tensors, [&](TensorId id) {
+        return trace.tensors[id].buffer != buffer || is_rows_of(image, trace.tensors[id]);
+      });
+      if (!reads_rows || call.outputs.empty()) return {};
+      const TraceTensor& made = trace.tensors[call.outputs[0]];
+      const bool is_function =
+          (is_pointwise(call.op) && tensors.size() == 1) || name == "aten::add";
+      const bool makes_rows = is_function && is_rows_of(image, made) && trace.covers_buffer(made);
+      const bool makes_contiguous =
+          std::ranges::count(kContiguousReaders, name) > 0 && is_contiguous(made);
+      if (!makes_rows && !makes_contiguous) return {};
+      if (makes_rows && std::ranges::count(memory, made.buffer) == 0) memory.push_back(made.buffer);
+    }
+  }
+  return memory;
+}
+
 }  // namespace
 
 void functionalize(Trace& trace) { Functionalizer(trace).run(); }
@@ -186,65 +241,6 @@ void straighten_sums(Trace& trace) {
     trace.tensors[*id].strides = c10::contiguous_strides(trace.tensors[*id].sizes);
   }
 }
-
-namespace {
-
-// Whether `view` has the channels of each pixel of `image` as its last dimension, all pixels in
-// order.
-bool is_rows_of(const TraceTensor& image, const TraceTensor& view) {
-  const int64_t channels = image.sizes[1];
-  const int64_t pixels = image.sizes[2] * image.sizes[3];
-  if (channels == 1 || pixels == 1 || view.offset != image.offset || view.sizes.size() < 2 ||
-      view.sizes.back() != channels || view.strides.back() != pixels ||
-      c10::multiply_integers(view.sizes) != c10::multiply_integers(image.sizes)) {
-    return false;
-  }
-  int64_t stride = 1;
-  for (size_t d = view.sizes.size() - 1; d-- > 0;) {
-    if (view.sizes[d] == 1) continue;
-    if (stride == pixels) stride *= channels;
-    if (view.strides[d] != stride || (stride < pixels && stride * view.sizes[d] > pixels)) {
-      return false;
-    }
-    stride *= view.sizes[d];
-  }
-  return true;
-}
-
-// What they make is contiguous, however their operands are laid out.
-constexpr std::string_view kContiguousReaders[] = {"aten::addmm", "aten::bmm", "aten::clone",
-                                                   "aten::mm", "aten::native_layer_norm"};
-
-// The memory of `image` and of what functions of its pixels make; empty if a call reads it
-// otherwise than by rows.
-std::vector<BufferId> memory_of_rows(const Trace& trace, const TraceFacts& facts,
-                                     const TraceTensor& image) {
-  std::vector<BufferId> memory = {image.buffer};
-  for (size_t i = 0; i < memory.size(); ++i) {
-    const BufferId buffer = memory[i];
-    if (facts.is_written[buffer] || facts.is_output[buffer]) return {};
-    for (const size_t reader : facts.readers[buffer]) {
-      const TraceCall& call = trace.calls[reader];
-      const std::string name = call.name();
-      const std::vector<TensorId> tensors = tensors_of(call);
-      const bool reads_rows = std::ranges::all_of(tensors, [&](TensorId id) {
-        return trace.tensors[id].buffer != buffer || is_rows_of(image, trace.tensors[id]);
-      });
-      if (!reads_rows || call.outputs.empty()) return {};
-      const TraceTensor& made = trace.tensors[call.outputs[0]];
-      const bool is_function =
-          (is_pointwise(call.op) && tensors.size() == 1) || name == "aten::add";
-      const bool makes_rows = is_function && is_rows_of(image, made) && trace.covers_buffer(made);
-      const bool makes_contiguous =
-          std::ranges::count(kContiguousReaders, name) > 0 && is_contiguous(made);
-      if (!makes_rows && !makes_contiguous) return {};
-      if (makes_rows && std::ranges::count(memory, made.buffer) == 0) memory.push_back(made.buffer);
-    }
-  }
-  return memory;
-}
-
-}  // namespace
 
 void copy_to_rows(Trace& trace) {
   const TraceFacts facts(trace);
