@@ -74,90 +74,6 @@ constexpr DataType kDataTypes[] = {DataType::f32, DataType::bf16, DataType::s8, 
 
 DataType data_type(Type type) { return kDataTypes[static_cast<size_t>(type)]; }
 
-}  // namespace
-
-std::optional<std::string> version() {
-  if (functions() == nullptr) return std::nullopt;
-  const dnnl_version_t* version = dnnl::dnnl_version();
-  return std::to_string(version->major) + '.' + std::to_string(version->minor) + '.' +
-         std::to_string(version->patch);
-}
-
-bool multiplies_bytes() {
-  return has_instructions(dnnl_cpu_isa_avx512_core_vnni) ||
-         has_instructions(dnnl_cpu_isa_avx2_vnni);
-}
-
-bool multiplies_bfloat16() { return has_instructions(dnnl_cpu_isa_avx512_core_bf16); }
-
-bool scales_bias() { return kScalesBias; }
-
-Layout Layout::strided(const Dims& sizes, const Dims& strides, Type type) {
-  return LayoutAccess::layout(Descriptor(sizes, data_type(type), strides));
-}
-
-Layout Layout::any(const Dims& sizes, Type type) {
-  return LayoutAccess::layout(Descriptor(sizes, data_type(type), dnnl::memory::format_tag::any));
-}
-
-Layout Layout::channels_last(const Dims& sizes, Type type) {
-  Dims strides(sizes.size(), sizes[1]);
-  for (size_t d = sizes.size() - 1; d > 2; --d) strides[d - 1] = strides[d] * sizes[d];
-  strides[1] = 1;
-  strides[0] = strides[2] * sizes[2];
-  return strided(sizes, strides, type);
-}
-
-Layout Layout::blocked(const Dims& sizes, int64_t block, Type type) {
-  using Tag = dnnl::memory::format_tag;
-  return LayoutAccess::layout(
-      Descriptor(sizes, data_type(type), block == 16 ? Tag::nChw16c : Tag::nChw8c));
-}
-
-std::optional<int64_t> Layout::block() const {
-  for (const int64_t size : {16, 8}) {
-    if (sizes_.size() == 4 && *this == blocked(sizes_, size, type())) return size;
-  }
-  return std::nullopt;
-}
-
-std::optional<Dims> Layout::strides() const {
-  const Descriptor& descriptor = LayoutAccess::descriptor(*this);
-  if (!is_blocked(descriptor)) return std::nullopt;
-  const Blocking blocking = blocking_of(descriptor);
-  return blocking.block_dims.empty() ? std::optional(blocking.strides) : std::nullopt;
-}
-
-Type Layout::type() const {
-  return static_cast<Type>(std::ranges::find(kDataTypes, type_of(LayoutAccess::descriptor(*this))) -
-                           kDataTypes);
-}
-
-size_t Layout::bytes() const { return LayoutAccess::descriptor(*this).get_size(); }
-
-// A number: oneDNN 3 does not show what is in a descriptor of packed weights.
-std::string Layout::key() const {
-  static std::mutex mutex;
-  static std::vector<Descriptor> known;
-  const Descriptor& wanted = LayoutAccess::descriptor(*this);
-  const std::lock_guard<std::mutex> lock(mutex);
-  const auto found = std::ranges::find(known, wanted);
-  const auto number = found - known.begin();
-  if (found == known.end()) known.push_back(wanted);
-  return std::to_string(number) + ' ';
-}
-
-bool Layout::operator==(const Layout& other) const {
-  const Descriptor& a = LayoutAccess::descriptor(*this);
-  const Descriptor& b = LayoutAccess::descriptor(other);
-  if (a == b) return true;
-  if (type_of(a) != type_of(b)) return false;
-  const auto axes = axes_of(a);
-  return axes && axes == axes_of(b);
-}
-
-namespace {
-
 const dnnl::engine& cpu() {
   static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   return engine;
@@ -254,10 +170,9 @@ dnnl::primitive_attr attributes(const PostOps& post_ops = {},
                                 const std::optional<Scaling>& scaling = std::nullopt) {
   dnnl::post_ops list;
   for (const PostOp& op : post_ops) {
-    if (op.kind == PostOp::Kind::kSum && scaling) {
-      append_sum(list, scaling->sum_scale, data_type(scaling->sum_type));
-    } else if (op.kind == PostOp::Kind::kSum) {
-      list.append_sum();
+    if (op.kind == PostOp::Kind::kSum) {
+      append_sum(list, scaling ? scaling->sum_scale : 1,
+                 scaling ? data_type(scaling->sum_type) : DataType::undef);
     } else {
       append_function(list, kFunctions[static_cast<size_t>(op.function)], op.alpha, op.beta);
     }
@@ -332,6 +247,84 @@ PrimitivePtr finish_product(const char* name, const Made& made, bool has_bias, b
 }
 
 }  // namespace
+
+std::optional<std::string> version() {
+  if (functions() == nullptr) return std::nullopt;
+  const dnnl_version_t* version = dnnl::dnnl_version();
+  return std::to_string(version->major) + '.' + std::to_string(version->minor) + '.' +
+         std::to_string(version->patch);
+}
+
+bool multiplies_bytes() {
+  return has_instructions(dnnl_cpu_isa_avx512_core_vnni) ||
+         has_instructions(dnnl_cpu_isa_avx2_vnni);
+}
+
+bool multiplies_bfloat16() { return has_instructions(dnnl_cpu_isa_avx512_core_bf16); }
+
+bool scales_bias() { return kScalesBias; }
+
+Layout Layout::strided(const Dims& sizes, const Dims& strides, Type type) {
+  return LayoutAccess::layout(Descriptor(sizes, data_type(type), strides));
+}
+
+Layout Layout::any(const Dims& sizes, Type type) {
+  return LayoutAccess::layout(Descriptor(sizes, data_type(type), dnnl::memory::format_tag::any));
+}
+
+Layout Layout::channels_last(const Dims& sizes, Type type) {
+  Dims strides(sizes.size(), sizes[1]);
+  for (size_t d = sizes.size() - 1; d > 2; --d) strides[d - 1] = strides[d] * sizes[d];
+  strides[1] = 1;
+  strides[0] = strides[2] * sizes[2];
+  return strided(sizes, strides, type);
+}
+
+Layout Layout::blocked(const Dims& sizes, int64_t block, Type type) {
+  using Tag = dnnl::memory::format_tag;
+  return LayoutAccess::layout(
+      Descriptor(sizes, data_type(type), block == 16 ? Tag::nChw16c : Tag::nChw8c));
+}
+
+std::optional<int64_t> Layout::block() const {
+  for (const int64_t size : {16, 8}) {
+    if (sizes_.size() == 4 && *this == blocked(sizes_, size, type())) return size;
+  }
+  return std::nullopt;
+}
+
+std::optional<Dims> Layout::strides() const {
+  if (!is_blocked(descriptor(*this))) return std::nullopt;
+  const Blocking blocking = blocking_of(descriptor(*this));
+  return blocking.block_dims.empty() ? std::optional(blocking.strides) : std::nullopt;
+}
+
+Type Layout::type() const {
+  return static_cast<Type>(std::ranges::find(kDataTypes, type_of(descriptor(*this))) - kDataTypes);
+}
+
+size_t Layout::bytes() const { return descriptor(*this).get_size(); }
+
+// A number: oneDNN 3 does not show what is in a descriptor of packed weights.
+std::string Layout::key() const {
+  static std::mutex mutex;
+  static std::vector<Descriptor> known;
+  const Descriptor& wanted = descriptor(*this);
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto found = std::ranges::find(known, wanted);
+  const auto number = found - known.begin();
+  if (found == known.end()) known.push_back(wanted);
+  return std::to_string(number) + ' ';
+}
+
+bool Layout::operator==(const Layout& other) const {
+  const Descriptor& a = descriptor(*this);
+  const Descriptor& b = descriptor(other);
+  if (a == b) return true;
+  if (type_of(a) != type_of(b)) return false;
+  const auto axes = axes_of(a);
+  return axes && axes == axes_of(b);
+}
 
 PrimitivePtr make_convolution(const Convolution& convolution) {
   const bool is_small =
