@@ -5,12 +5,11 @@
 namespace torch_ir {
 namespace {
 
+using onednn::Binary;
 using onednn::Dims;
 using onednn::Layout;
 using onednn::Pooling;
 using onednn::Window;
-
-using Replacement = TraceRewriter::Replacement;
 
 Dims sizes_of(const TraceRewriter& rewriter, TensorId id) {
   return dims_of(rewriter.tensor(id).sizes);
@@ -64,20 +63,6 @@ std::optional<Window> window_of(const TraceRewriter& rewriter, const TraceCall& 
   return fits ? std::optional(window) : std::nullopt;
 }
 
-std::optional<Replacement> replace_max_pool(TraceRewriter& rewriter, size_t index,
-                                            const Padding& padding) {
-  const TraceCall& call = rewriter.call(index);
-  const CallArguments arguments(call);
-  const auto window = window_of(rewriter, call, padding);
-  const bool is_taken = is_carried_into(rewriter, call, padding.source) && window &&
-                        !rewriter.is_read(call.outputs[1]) &&
-                        arguments.integers("dilation", 2, 1) == Dims{1, 1};
-  if (!is_taken) return std::nullopt;
-  return pool(rewriter, index, padding.source,
-              make_max_pool(rewriter.layout_of(padding.source), sizes_of(rewriter, call.outputs[0]),
-                            *window, padding));
-}
-
 // oneDNN adds the numbers of a window one after another: the relative
 // error of the mean of this many is up to 4e-5.
 constexpr int64_t kMaxAveraged = 64 * 64;
@@ -104,6 +89,41 @@ std::optional<Replacement> average_parts(TraceRewriter& rewriter, size_t index, 
   window.strides = window.kernel;
   return pool(rewriter, index, *source,
               make_average(rewriter, *source, Pooling::kAverage, window, sizes));
+}
+
+// The layout for joining the channels of `sources`: the blocks of the first source that has them,
+// if they fit; otherwise the channels of a pixel are contiguous. Nothing if none is carried.
+std::optional<Layout> joined_layout(TraceRewriter& rewriter, const std::vector<TensorId>& sources,
+                                    const Dims& sizes) {
+  std::optional<int64_t> block;
+  bool is_carried = false;
+  for (const TensorId source : sources) {
+    if (!rewriter.is_carried(source)) continue;
+    is_carried = true;
+    if (!block) block = rewriter.layout_of(source).block();
+  }
+  if (!is_carried) return std::nullopt;
+  const bool fits = block && sizes[0] == 1 && std::ranges::all_of(sources, [&](TensorId source) {
+                      return rewriter.tensor(source).sizes[1] % *block == 0;
+                    });
+  if (fits) return Layout::blocked(sizes, *block);
+  return Layout::channels_last(sizes);
+}
+
+}  // namespace
+
+std::optional<Replacement> replace_max_pool(TraceRewriter& rewriter, size_t index,
+                                            const Padding& padding) {
+  const TraceCall& call = rewriter.call(index);
+  const CallArguments arguments(call);
+  const auto window = window_of(rewriter, call, padding);
+  const bool is_taken = is_carried_into(rewriter, call, padding.source) && window &&
+                        !rewriter.is_read(call.outputs[1]) &&
+                        arguments.integers("dilation", 2, 1) == Dims{1, 1};
+  if (!is_taken) return std::nullopt;
+  return pool(rewriter, index, padding.source,
+              make_max_pool(rewriter.layout_of(padding.source), sizes_of(rewriter, call.outputs[0]),
+                            *window, padding));
 }
 
 std::optional<Replacement> replace_adaptive_average_pool(TraceRewriter& rewriter, size_t index) {
@@ -178,7 +198,6 @@ std::optional<Replacement> replace_nearest(TraceRewriter& rewriter, size_t index
               onednn::make_repetition(rewriter.layout_of(*source), Layout::any(to)));
 }
 
-template <onednn::Binary kBinary>
 std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index) {
   if (auto scaled = replace_channel_scale(rewriter, index)) return scaled;
   const TraceCall& call = rewriter.call(index);
@@ -186,6 +205,10 @@ std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index)
   const auto self = arguments.tensor("self");
   const auto other = arguments.tensor("other");
   if (!self || !other || arguments.number("alpha", 1) != 1) return std::nullopt;
+  const std::string name = call.name();
+  const Binary kind = name == "aten::add"   ? Binary::kAdd
+                      : name == "aten::mul" ? Binary::kMultiply
+                                            : Binary::kSubtract;
   const TensorId output = call.outputs[0];
   const auto is_whole = [&](TensorId id) {
     return rewriter.is_value(id) && rewriter.have_same_layout(id, output) &&
@@ -199,7 +222,7 @@ std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index)
   };
   TensorId first = *self;
   TensorId second = *other;
-  if (kBinary != onednn::Binary::kSubtract && !is_whole(first)) std::swap(first, second);
+  if (kind != Binary::kSubtract && !is_whole(first)) std::swap(first, second);
   const bool is_same = is_whole(second);
   // The one whose layout both get.
   const TensorId carried = is_same && !rewriter.is_carried(first) ? second : first;
@@ -208,38 +231,18 @@ std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index)
   }
   Chain chain = chain_after(rewriter, index, output, ChainShape::kSame, /*takes_norm=*/false);
   if (chain.addend) chain.cut_at_addition();
-  std::vector<size_t> calls = chain.calls;
   return Replacement{
-      calls, [&rewriter, chain, first, second, carried, is_same] {
+      chain.calls, [&rewriter, kind, chain, first, second, carried, is_same] {
         const Layout layout = rewriter.layout_of(carried);
         const Layout second_layout = is_same ? layout : rewriter.plain_layout(second);
         const onednn::PrimitivePtr primitive =
-            guarded(onednn::make_binary(kBinary, layout, second_layout, chain.post_ops), chain,
+            guarded(onednn::make_binary(kind, layout, second_layout, chain.post_ops), chain,
                     {.num_sources = 2});
         if (primitive == nullptr) return size_t{0};
         rewriter.emit(primitive, {rewriter.use(first, layout), rewriter.use(second, second_layout)},
                       chain.output, chain.calls.back());
         return chain.calls.size();
       }};
-}
-
-// The layout for joining the channels of `sources`: the blocks of the first source that has them,
-// if they fit; otherwise the channels of a pixel are contiguous. Nothing if none is carried.
-std::optional<Layout> joined_layout(TraceRewriter& rewriter, const std::vector<TensorId>& sources,
-                                    const Dims& sizes) {
-  std::optional<int64_t> block;
-  bool is_carried = false;
-  for (const TensorId source : sources) {
-    if (!rewriter.is_carried(source)) continue;
-    is_carried = true;
-    if (!block) block = rewriter.layout_of(source).block();
-  }
-  if (!is_carried) return std::nullopt;
-  const bool fits = block && sizes[0] == 1 && std::ranges::all_of(sources, [&](TensorId source) {
-                      return rewriter.tensor(source).sizes[1] % *block == 0;
-                    });
-  if (fits) return Layout::blocked(sizes, *block);
-  return Layout::channels_last(sizes);
 }
 
 std::optional<Replacement> replace_concatenation(TraceRewriter& rewriter, size_t index) {
@@ -261,21 +264,5 @@ std::optional<Replacement> replace_concatenation(TraceRewriter& rewriter, size_t
                        return size_t{1};
                      }};
 }
-
-constexpr RuleEntry kCarriedRules[] = {
-    {"aten::_adaptive_avg_pool2d", &replace_adaptive_average_pool},
-    {"aten::add.Tensor", &replace_binary<onednn::Binary::kAdd>},
-    padded_entry<replace_average_pool>("aten::avg_pool2d"),
-    {"aten::cat", &replace_concatenation},
-    padded_entry<replace_max_pool>("aten::max_pool2d_with_indices"),
-    {"aten::mean.dim", &replace_mean},
-    {"aten::mul.Tensor", &replace_binary<onednn::Binary::kMultiply>},
-    {"aten::sub.Tensor", &replace_binary<onednn::Binary::kSubtract>},
-    {"aten::upsample_nearest2d", &replace_nearest},
-};
-
-}  // namespace
-
-RuleTable carried_rules() { return kCarriedRules; }
 
 }  // namespace torch_ir

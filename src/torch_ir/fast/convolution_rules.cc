@@ -133,8 +133,10 @@ size_t emit(TraceRewriter& rewriter, TracedConvolution convolution) {
   return is_done ? chain.calls.size() : 0;
 }
 
-std::optional<TraceRewriter::Replacement> replace_convolution(TraceRewriter& rewriter, size_t index,
-                                                              const Padding& padding) {
+}  // namespace
+
+std::optional<Replacement> replace_convolution(TraceRewriter& rewriter, size_t index,
+                                               const Padding& padding) {
   const TraceCall& call = rewriter.call(index);
   const CallArguments arguments(call);
   const TensorId source = padding.source;
@@ -159,14 +161,11 @@ std::optional<TraceRewriter::Replacement> replace_convolution(TraceRewriter& rew
       arguments.integers("groups", 1, 1)[0],
       chain_after(rewriter, index, call.outputs[0], ChainShape::kSame,
                   /*takes_norm=*/true)};
-  return TraceRewriter::Replacement{
-      convolution.chain.calls, [&rewriter, convolution] { return emit(rewriter, convolution); }};
+  return Replacement{convolution.chain.calls,
+                     [&rewriter, convolution] { return emit(rewriter, convolution); }};
 }
 
-}  // namespace
-
-std::optional<TraceRewriter::Replacement> replace_channel_scale(TraceRewriter& rewriter,
-                                                                size_t index) {
+std::optional<Replacement> replace_channel_scale(TraceRewriter& rewriter, size_t index) {
   const auto scale = channel_scale_of(rewriter, index);
   if (!scale || !rewriter.is_value(scale->source) ||
       !rewriter.is_value(rewriter.call(index).outputs[0]) || !rewriter.is_carried(scale->source)) {
@@ -188,23 +187,8 @@ std::optional<TraceRewriter::Replacement> replace_channel_scale(TraceRewriter& r
                                 chain_after(rewriter, index, rewriter.call(index).outputs[0],
                                             ChainShape::kSame, /*takes_norm=*/false)};
   convolution.chain.norm = scale;
-  return TraceRewriter::Replacement{
-      convolution.chain.calls, [&rewriter, convolution] { return emit(rewriter, convolution); }};
+  return Replacement{convolution.chain.calls,
+                     [&rewriter, convolution] { return emit(rewriter, convolution); }};
 }
-
-namespace {
-
-constexpr RuleEntry kConvolutionRules[] = {
-    {"aten::_native_batch_norm_legit_no_training", &replace_channel_scale},
-    padded_entry<replace_convolution>("aten::_slow_conv2d_forward"),
-    padded_entry<replace_convolution>("aten::mkldnn_convolution"),
-    {"aten::native_batch_norm", &replace_channel_scale},
-    padded_entry<replace_convolution>("aten::slow_conv3d_forward"),
-    padded_entry<replace_convolution>("aten::slow_conv_dilated2d"),
-};
-
-}  // namespace
-
-RuleTable convolution_rules() { return kConvolutionRules; }
 
 }  // namespace torch_ir

@@ -248,9 +248,8 @@ void copy_to_rows(Trace& trace) {
   std::vector<TraceCall> calls;
   for (const TraceCall& call : trace.calls) {
     calls.push_back(call);
-    const bool is_convolution = std::ranges::any_of(convolution_rules(), [&](const auto& entry) {
-      return entry.padded_rule != nullptr && entry.operator_name == call.name();
-    });
+    const RuleEntry* entry = find_entry(call);
+    const bool is_convolution = entry != nullptr && entry->padded_rule == replace_convolution;
     if (!is_convolution || !is_whole(trace, call.outputs[0])) continue;
     const TraceTensor image = trace.tensors[call.outputs[0]];
     if (image.sizes.size() != 4 || image.dtype != at::kFloat) continue;

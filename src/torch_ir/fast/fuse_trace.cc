@@ -5,23 +5,46 @@
 // that neither makes faster stay as they are.
 #include <ATen/Context.h>
 
+#include <algorithm>
+
 #include "torch_ir/fast/quantized.h"
 #include "torch_ir/fast/rules.h"
 #include "torch_ir/runtime/graph/fast_level.h"
 
 namespace torch_ir {
 
-const RuleEntry* find_entry(std::string_view operator_name) {
-  static const auto table = [] {
-    std::unordered_map<std::string_view, const RuleEntry*> merged;
-    for (const RuleTable rules : {convolution_rules(), linear_rules(), recurrent_rules(),
-                                  carried_rules(), padding_rules(), transposed_rules()}) {
-      for (const RuleEntry& entry : rules) merged.emplace(entry.operator_name, &entry);
-    }
-    return merged;
-  }();
-  const auto found = table.find(operator_name);
-  return found == table.end() ? nullptr : found->second;
+namespace {
+
+constexpr RuleEntry kRules[] = {
+    {"aten::_adaptive_avg_pool2d", replace_adaptive_average_pool},
+    {"aten::_convolution", replace_transposed},
+    {"aten::_native_batch_norm_legit_no_training", replace_channel_scale},
+    {"aten::_slow_conv2d_forward", nullptr, replace_convolution},
+    {"aten::add.Tensor", replace_binary},
+    {"aten::addmm", replace_addmm},
+    {"aten::avg_pool2d", nullptr, replace_average_pool},
+    {"aten::cat", replace_concatenation},
+    {"aten::clone", fold_padding},
+    {"aten::constant_pad_nd", fold_padding},
+    {"aten::max_pool2d_with_indices", nullptr, replace_max_pool},
+    {"aten::mean.dim", replace_mean},
+    {"aten::mkldnn_convolution", nullptr, replace_convolution},
+    {"aten::mkldnn_rnn_layer", replace_lstm},
+    {"aten::mm", replace_mm},
+    {"aten::mul.Tensor", replace_binary},
+    {"aten::native_batch_norm", replace_channel_scale},
+    {"aten::slow_conv3d_forward", nullptr, replace_convolution},
+    {"aten::slow_conv_dilated2d", nullptr, replace_convolution},
+    {"aten::slow_conv_transpose2d", replace_transposed},
+    {"aten::sub.Tensor", replace_binary},
+    {"aten::upsample_nearest2d", replace_nearest},
+};
+
+}  // namespace
+
+const RuleEntry* find_entry(const TraceCall& call) {
+  const auto* found = std::ranges::find(kRules, name_of(call), &RuleEntry::operator_name);
+  return found == std::end(kRules) ? nullptr : found;
 }
 
 at::Tensor PackedWeights::find_or_make(const std::string& key,

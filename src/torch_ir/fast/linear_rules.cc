@@ -53,10 +53,9 @@ size_t emit(TraceRewriter& rewriter, TracedLinear linear) {
   return chain.calls.size();
 }
 
-std::optional<TraceRewriter::Replacement> replace(TraceRewriter& rewriter, size_t index,
-                                                  std::optional<TensorId> source,
-                                                  std::optional<TensorId> weight,
-                                                  const at::Tensor& bias) {
+std::optional<Replacement> replace(TraceRewriter& rewriter, size_t index,
+                                   std::optional<TensorId> source, std::optional<TensorId> weight,
+                                   const at::Tensor& bias) {
   const TraceCall& call = rewriter.call(index);
   if (!source || call.outputs.empty()) return std::nullopt;
   const at::ScalarType dtype = rewriter.tensor(*source).dtype;
@@ -71,11 +70,12 @@ std::optional<TraceRewriter::Replacement> replace(TraceRewriter& rewriter, size_
   const TracedLinear linear{*source, constant, bias,
                             chain_after(rewriter, index, call.outputs[0], ChainShape::kContiguous,
                                         /*takes_norm=*/false)};
-  return TraceRewriter::Replacement{linear.chain.calls,
-                                    [&rewriter, linear] { return emit(rewriter, linear); }};
+  return Replacement{linear.chain.calls, [&rewriter, linear] { return emit(rewriter, linear); }};
 }
 
-std::optional<TraceRewriter::Replacement> replace_addmm(TraceRewriter& rewriter, size_t index) {
+}  // namespace
+
+std::optional<Replacement> replace_addmm(TraceRewriter& rewriter, size_t index) {
   if (auto step = replace_gru_step(rewriter, index)) return step;
   const CallArguments arguments(rewriter.call(index));
   const auto self = arguments.tensor("self");
@@ -90,18 +90,9 @@ std::optional<TraceRewriter::Replacement> replace_addmm(TraceRewriter& rewriter,
   return replace(rewriter, index, arguments.tensor("mat1"), weight, bias);
 }
 
-std::optional<TraceRewriter::Replacement> replace_mm(TraceRewriter& rewriter, size_t index) {
+std::optional<Replacement> replace_mm(TraceRewriter& rewriter, size_t index) {
   const CallArguments arguments(rewriter.call(index));
   return replace(rewriter, index, arguments.tensor("self"), arguments.tensor("mat2"), {});
 }
-
-constexpr RuleEntry kLinearRules[] = {
-    {"aten::addmm", &replace_addmm},
-    {"aten::mm", &replace_mm},
-};
-
-}  // namespace
-
-RuleTable linear_rules() { return kLinearRules; }
 
 }  // namespace torch_ir

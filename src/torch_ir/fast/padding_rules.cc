@@ -34,32 +34,6 @@ std::optional<Padding> padding_of(const TraceCall& call, size_t num_dims) {
 
 namespace {
 
-std::optional<TraceRewriter::Replacement> fold_padding(TraceRewriter& rewriter, size_t index) {
-  const TraceCall& pad = rewriter.call(index);
-  const TensorId output = pad.outputs[0];
-  const auto padding = pad.name() == "aten::clone"
-                           ? std::optional(Padding{std::get<TensorId>(pad.arguments[0])})
-                           : padding_of(pad, rewriter.tensor(output).sizes.size());
-  const auto reader = rewriter.only_reader(output);
-  if (!padding || !rewriter.is_value(padding->source) || !reader || !rewriter.is_open(*reader))
-    return std::nullopt;
-  const TraceCall& call = rewriter.call(*reader);
-  const auto self = CallArguments(call).tensor("self");
-  const RuleEntry* entry = find_entry(c10::toString(call.op.operator_name()));
-  if (entry == nullptr || entry->padded_rule == nullptr || !self ||
-      !rewriter.have_same_layout(*self, output)) {
-    return std::nullopt;
-  }
-  auto replacement = entry->padded_rule(rewriter, *reader, *padding);
-  if (!replacement) return std::nullopt;
-  replacement->calls.insert(replacement->calls.begin(), index);
-  replacement->emit = [emit = std::move(replacement->emit)] {
-    const size_t taken = emit();
-    return taken == 0 ? 0 : taken + 1;
-  };
-  return replacement;
-}
-
 // The call that alone reads `id` and computes each element from one of it and numbers.
 std::optional<size_t> elementwise_reader(const Trace& trace, const TraceFacts& facts, TensorId id) {
   const TraceTensor& from = trace.tensors[id];
@@ -123,13 +97,34 @@ void sink_padding(Trace& trace, size_t index) {
   std::rotate(at(index), at(index + 1), at(last + 1));
 }
 
-// LibTorch copies images that are channels last for some convolutions, which is padding by nothing.
-constexpr RuleEntry kPaddingRules[] = {
-    {"aten::clone", &fold_padding},
-    {"aten::constant_pad_nd", &fold_padding},
-};
-
 }  // namespace
+
+// LibTorch copies images that are channels last for some convolutions, which is padding by nothing.
+std::optional<Replacement> fold_padding(TraceRewriter& rewriter, size_t index) {
+  const TraceCall& pad = rewriter.call(index);
+  const TensorId output = pad.outputs[0];
+  const auto padding = pad.name() == "aten::clone"
+                           ? std::optional(Padding{std::get<TensorId>(pad.arguments[0])})
+                           : padding_of(pad, rewriter.tensor(output).sizes.size());
+  const auto reader = rewriter.only_reader(output);
+  if (!padding || !rewriter.is_value(padding->source) || !reader || !rewriter.is_open(*reader))
+    return std::nullopt;
+  const TraceCall& call = rewriter.call(*reader);
+  const auto self = CallArguments(call).tensor("self");
+  const RuleEntry* entry = find_entry(call);
+  if (entry == nullptr || entry->padded_rule == nullptr || !self ||
+      !rewriter.have_same_layout(*self, output)) {
+    return std::nullopt;
+  }
+  auto replacement = entry->padded_rule(rewriter, *reader, *padding);
+  if (!replacement) return std::nullopt;
+  replacement->calls.insert(replacement->calls.begin(), index);
+  replacement->emit = [emit = std::move(replacement->emit)] {
+    const size_t taken = emit();
+    return taken == 0 ? 0 : taken + 1;
+  };
+  return replacement;
+}
 
 onednn::Dims sum_of(onednn::Dims own, const onednn::Dims& padding) {
   for (size_t d = 0; d < padding.size(); ++d) own[d] += padding[d];
@@ -141,7 +136,5 @@ void sink_paddings(Trace& trace) {
     if (trace.calls[i].name() == "aten::constant_pad_nd") sink_padding(trace, i);
   }
 }
-
-RuleTable padding_rules() { return kPaddingRules; }
 
 }  // namespace torch_ir

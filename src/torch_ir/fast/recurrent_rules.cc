@@ -233,39 +233,6 @@ size_t emit_lstm(TraceRewriter& rewriter, size_t index) {
   return 1;
 }
 
-// LibTorch calls it for each layer and direction; outside training it has no workspace to return.
-std::optional<TraceRewriter::Replacement> replace_lstm(TraceRewriter& rewriter, size_t index) {
-  constexpr int64_t kLstmMode = 2;
-  const TraceCall& call = rewriter.call(index);
-  const CallArguments arguments(call);
-  const int64_t num_units = arguments.value("hidden_size").toInt();
-  const auto source = arguments.tensor("input");
-  const auto is_usable = [&](TensorId id) {
-    return rewriter.is_value(id) && rewriter.is_contiguous(id);
-  };
-  const auto is_given = [&](std::string_view name) {
-    const auto id = arguments.tensor(name);
-    return id && is_usable(*id);
-  };
-  const auto is_constant = [&](std::string_view name) {
-    const at::Tensor weight = rewriter.known(arguments.tensor(name));
-    return weight.defined() && weight.is_contiguous();
-  };
-  // Measured for 48 and 96 units; with 512, LibTorch packs 4 MB of weights anew at each step.
-  constexpr int64_t kMostUnitsOfManySequences = 256;
-  const bool is_taken =
-      arguments.value("mode").toInt() == kLstmMode && !arguments.value("train").toBool() &&
-      is_given("input") && rewriter.tensor(*source).sizes.size() == 3 && num_units % kLanes == 0 &&
-      (num_units <= kMostUnitsOfManySequences ||
-       has_few_sequences(rewriter.tensor(*source).sizes[1], num_units)) &&
-      is_given("hx_") && is_given("cx_") && is_constant("weight0") && is_constant("weight1") &&
-      is_constant("weight2") && is_constant("weight3") && call.outputs.size() == 3 &&
-      std::ranges::all_of(call.outputs, is_usable);
-  if (!is_taken) return std::nullopt;
-  return TraceRewriter::Replacement{{index},
-                                    [&rewriter, index] { return emit_lstm(rewriter, index); }};
-}
-
 struct GruCall {
   std::string_view operator_name;
   size_t num_tensors;
@@ -392,11 +359,41 @@ TensorId weights_of(TraceRewriter& rewriter, const GruMatcher& match) {
   });
 }
 
-constexpr RuleEntry kRecurrentRules[] = {{"aten::mkldnn_rnn_layer", &replace_lstm}};
-
 }  // namespace
 
-std::optional<TraceRewriter::Replacement> replace_gru_step(TraceRewriter& rewriter, size_t index) {
+// LibTorch calls it for each layer and direction; outside training it has no workspace to return.
+std::optional<Replacement> replace_lstm(TraceRewriter& rewriter, size_t index) {
+  constexpr int64_t kLstmMode = 2;
+  const TraceCall& call = rewriter.call(index);
+  const CallArguments arguments(call);
+  const int64_t num_units = arguments.value("hidden_size").toInt();
+  const auto source = arguments.tensor("input");
+  const auto is_usable = [&](TensorId id) {
+    return rewriter.is_value(id) && rewriter.is_contiguous(id);
+  };
+  const auto is_given = [&](std::string_view name) {
+    const auto id = arguments.tensor(name);
+    return id && is_usable(*id);
+  };
+  const auto is_constant = [&](std::string_view name) {
+    const at::Tensor weight = rewriter.known(arguments.tensor(name));
+    return weight.defined() && weight.is_contiguous();
+  };
+  // Measured for 48 and 96 units; with 512, LibTorch packs 4 MB of weights anew at each step.
+  constexpr int64_t kMostUnitsOfManySequences = 256;
+  const bool is_taken =
+      arguments.value("mode").toInt() == kLstmMode && !arguments.value("train").toBool() &&
+      is_given("input") && rewriter.tensor(*source).sizes.size() == 3 && num_units % kLanes == 0 &&
+      (num_units <= kMostUnitsOfManySequences ||
+       has_few_sequences(rewriter.tensor(*source).sizes[1], num_units)) &&
+      is_given("hx_") && is_given("cx_") && is_constant("weight0") && is_constant("weight1") &&
+      is_constant("weight2") && is_constant("weight3") && call.outputs.size() == 3 &&
+      std::ranges::all_of(call.outputs, is_usable);
+  if (!is_taken) return std::nullopt;
+  return Replacement{{index}, [&rewriter, index] { return emit_lstm(rewriter, index); }};
+}
+
+std::optional<Replacement> replace_gru_step(TraceRewriter& rewriter, size_t index) {
   const GruMatcher match(rewriter, index);
   if (!match.matches()) return std::nullopt;
   const bool is_small = has_few_sequences(match.num_sequences(), match.num_units());
@@ -407,7 +404,7 @@ std::optional<TraceRewriter::Replacement> replace_gru_step(TraceRewriter& rewrit
   if (!is_small && product == nullptr) return std::nullopt;
   std::vector<size_t> calls(std::size(kGruCalls));
   std::iota(calls.begin(), calls.end(), index);
-  return TraceRewriter::Replacement{
+  return Replacement{
       calls, [&rewriter, match, calls, product] {
         GruStep step{};
         step.num_sequences = match.num_sequences();
@@ -427,7 +424,5 @@ std::optional<TraceRewriter::Replacement> replace_gru_step(TraceRewriter& rewrit
         return calls.size();
       }};
 }
-
-RuleTable recurrent_rules() { return kRecurrentRules; }
 
 }  // namespace torch_ir

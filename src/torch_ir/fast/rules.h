@@ -1,11 +1,10 @@
 // The rules of the level `fast`, and the passes and helpers that they share.
 //
-// Each family's file has a table of its operators. A rule leaves unknown calls unchanged.
+// fuse_trace.cc has the table of operators and their rules. A rule leaves unknown calls unchanged.
 #pragma once
 
 #include <limits>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -96,45 +95,31 @@ onednn::Dims sum_of(onednn::Dims own, const onednn::Dims& padding);
 onednn::PrimitivePtr make_max_pool(const onednn::Layout& source, const onednn::Dims& sizes,
                                    const onednn::Window& window, const Padding& padding);
 
-using PaddedRule = std::optional<TraceRewriter::Replacement> (*)(TraceRewriter& rewriter,
-                                                                 size_t index,
-                                                                 const Padding& padding);
+using Rule = std::optional<Replacement>(TraceRewriter& rewriter, size_t index);
+using PaddedRule = std::optional<Replacement>(TraceRewriter& rewriter, size_t index,
+                                              const Padding& padding);
 
-struct RuleEntry {
-  std::string_view operator_name;
-  TraceRewriter::Rule rule;
-  // Null if the operator does not take padding into its own.
-  PaddedRule padded_rule = nullptr;
-};
-
-template <PaddedRule kRule>
-constexpr RuleEntry padded_entry(std::string_view operator_name) {
-  const auto rule = [](TraceRewriter& rewriter, size_t index) {
-    const auto source = CallArguments(rewriter.call(index)).tensor("self");
-    return source ? kRule(rewriter, index, {*source}) : std::nullopt;
-  };
-  return {operator_name, rule, kRule};
-}
-
-using RuleTable = std::span<const RuleEntry>;
+Rule fold_padding, replace_adaptive_average_pool, replace_addmm, replace_binary,
+    replace_concatenation, replace_lstm, replace_mean, replace_mm, replace_nearest,
+    replace_transposed;
+PaddedRule replace_average_pool, replace_convolution, replace_max_pool;
 
 // A step of a GRU, if it begins with the product at `index`.
-std::optional<TraceRewriter::Replacement> replace_gru_step(TraceRewriter& rewriter, size_t index);
+Rule replace_gru_step;
 
 // A scale by channel that does not follow a convolution, but whose input has the layout of one,
 // becomes a depthwise 1x1 convolution.
-std::optional<TraceRewriter::Replacement> replace_channel_scale(TraceRewriter& rewriter,
-                                                                size_t index);
+Rule replace_channel_scale;
 
-RuleTable convolution_rules();
-RuleTable linear_rules();
-RuleTable carried_rules();
-RuleTable padding_rules();
-RuleTable recurrent_rules();
-RuleTable transposed_rules();
+struct RuleEntry {
+  std::string_view operator_name;
+  // Null if the operator takes padding into its own.
+  Rule* rule;
+  PaddedRule* padded_rule = nullptr;
+};
 
 // Null if there is none.
-const RuleEntry* find_entry(std::string_view operator_name);
+const RuleEntry* find_entry(const TraceCall& call);
 
 // The functions equal to a call of an activation or with a number; empty for other calls.
 onednn::PostOps functions_of(const TraceCall& call);

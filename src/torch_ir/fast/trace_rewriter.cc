@@ -173,9 +173,12 @@ void TraceRewriter::run() {
 // Copies the call or replaces it; a replacement goes where the last of its calls was.
 void TraceRewriter::rewrite(size_t index) {
   std::optional<Replacement> found;
-  if (calls_[index].fused == nullptr) {
-    const RuleEntry* entry = find_entry(c10::toString(calls_[index].op.operator_name()));
-    if (entry != nullptr) found = entry->rule(*this, index);
+  const RuleEntry* entry = find_entry(calls_[index]);
+  if (entry != nullptr && entry->rule != nullptr) {
+    found = entry->rule(*this, index);
+  } else if (entry != nullptr) {
+    const auto source = CallArguments(calls_[index]).tensor("self");
+    if (source) found = entry->padded_rule(*this, index, {*source});
   }
   if (!found) {
     copy(index);

@@ -60,17 +60,17 @@ struct TraceFacts {
   std::vector<bool> is_written;
 };
 
+struct Replacement {
+  // In order, the call itself first. The replacement goes where the last one was.
+  std::vector<size_t> calls;
+  // Returns how many of the calls it replaced; the rest are looked at again.
+  std::function<size_t()> emit;
+};
+
 class TraceRewriter {
  public:
   TraceRewriter(Trace& trace, PackedWeights& weights);
 
-  struct Replacement {
-    // In order, the call itself first. The replacement goes where the last one was.
-    std::vector<size_t> calls;
-    // Returns how many of the calls it replaced; the rest are looked at again.
-    std::function<size_t()> emit;
-  };
-  using Rule = std::optional<Replacement> (*)(TraceRewriter& rewriter, size_t index);
   // What an earlier pass has found for call `index`, before `run`.
   void plan(size_t index, std::function<void()> emit);
   void run();

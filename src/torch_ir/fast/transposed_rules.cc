@@ -65,8 +65,9 @@ size_t emit_transposed(TraceRewriter& rewriter, const TransposedConvolution& tra
   return chain.calls.size();
 }
 
-std::optional<TraceRewriter::Replacement> replace_transposed(TraceRewriter& rewriter,
-                                                             size_t index) {
+}  // namespace
+
+std::optional<Replacement> replace_transposed(TraceRewriter& rewriter, size_t index) {
   const TraceCall& call = rewriter.call(index);
   const CallArguments arguments(call);
   const auto input = arguments.tensor("input");
@@ -90,18 +91,8 @@ std::optional<TraceRewriter::Replacement> replace_transposed(TraceRewriter& rewr
       *source, weight, bias,
       chain_after(rewriter, index, call.outputs[0], ChainShape::kSame, /*takes_norm=*/true)};
   if (traced.chain.addend) traced.chain.cut_at_addition();
-  const std::vector<size_t> calls = traced.chain.calls;
-  return TraceRewriter::Replacement{
-      calls, [&rewriter, traced] { return emit_transposed(rewriter, traced); }};
+  return Replacement{traced.chain.calls,
+                     [&rewriter, traced] { return emit_transposed(rewriter, traced); }};
 }
-
-constexpr RuleEntry kTransposedRules[] = {
-    {"aten::_convolution", &replace_transposed},
-    {"aten::slow_conv_transpose2d", &replace_transposed},
-};
-
-}  // namespace
-
-RuleTable transposed_rules() { return kTransposedRules; }
 
 }  // namespace torch_ir
