@@ -9,7 +9,6 @@
 
 #include "torch_ir/fast/quantized.h"
 #include "torch_ir/fast/rules.h"
-#include "torch_ir/runtime/graph/fast_level.h"
 
 namespace torch_ir {
 
@@ -40,6 +39,31 @@ constexpr RuleEntry kRules[] = {
     {"aten::upsample_nearest2d", replace_nearest},
 };
 
+void fuse_trace(Trace& trace, PackedWeights& weights) {
+  if (!at::globalContext().userEnabledMkldnn()) return;
+  functionalize(trace);
+  copy_to_rows(trace);
+  drop_needless_calls(trace);
+  straighten_sums(trace);
+  recognize_functions(trace);
+  const QuantizedCalls quantized = find_quantized(trace);
+  TraceRewriter rewriter(trace, weights);
+  for (const auto& [index, call] : quantized) {
+    rewriter.plan(index, [&rewriter, &emit = call.emit, at = index] { emit(rewriter, at); });
+  }
+  rewriter.run();
+  weights.forget_unused();
+}
+
+TraceRewrite make_rewrite() {
+  return [weights = PackedWeights()](Trace& trace) mutable { fuse_trace(trace, weights); };
+}
+
+const bool is_registered = [] {
+  fast_level() = {onednn::version, make_rewrite};
+  return true;
+}();
+
 }  // namespace
 
 const RuleEntry* find_entry(const TraceCall& call) {
@@ -69,34 +93,5 @@ at::Tensor PackedWeights::find_or_make(const std::string& key,
 void PackedWeights::forget_unused() {
   std::erase_if(entries_, [](const auto& item) { return item.second.packed.use_count() == 1; });
 }
-
-namespace {
-
-void fuse_trace(Trace& trace, PackedWeights& weights) {
-  if (!at::globalContext().userEnabledMkldnn()) return;
-  functionalize(trace);
-  copy_to_rows(trace);
-  drop_needless_calls(trace);
-  straighten_sums(trace);
-  recognize_functions(trace);
-  const QuantizedCalls quantized = find_quantized(trace);
-  TraceRewriter rewriter(trace, weights);
-  for (const auto& [index, call] : quantized) {
-    rewriter.plan(index, [&rewriter, &emit = call.emit, at = index] { emit(rewriter, at); });
-  }
-  rewriter.run();
-  weights.forget_unused();
-}
-
-TraceRewrite make_rewrite() {
-  return [weights = PackedWeights()](Trace& trace) mutable { fuse_trace(trace, weights); };
-}
-
-const bool is_registered = [] {
-  fast_level() = {onednn::version, make_rewrite};
-  return true;
-}();
-
-}  // namespace
 
 }  // namespace torch_ir
