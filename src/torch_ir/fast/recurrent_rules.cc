@@ -325,11 +325,9 @@ class GruMatcher {
 
   // Whether nothing else reads the intermediate results of the step.
   bool is_private() const {
-    for (const size_t call : {0, 6, 7, 8, 9}) {
-      const size_t last = index_ + std::size(kGruCalls) - 1;
-      if (!rewriter_.is_read_within(result(call), index_, last)) return false;
-    }
-    return true;
+    return std::ranges::all_of(std::array{0, 6, 7, 8, 9}, [&](size_t call) {
+      return rewriter_.is_read_within(result(call), index_, index_ + std::size(kGruCalls) - 1);
+    });
   }
 
   const TraceRewriter& rewriter_;
@@ -347,16 +345,6 @@ FusedCall gru_step(GruStep step) {
                     step.output = outputs[0].mutable_data_ptr<float>();
                     run_gru_step(step);
                   });
-}
-
-TensorId weights_of(TraceRewriter& rewriter, const GruMatcher& match) {
-  return rewriter.packed("gru", {match.weight()}, [&] {
-    // The weight is [units, 3 units].
-    return match.weight()
-        .view({match.num_units(), 3, -1, kLanes})
-        .permute({2, 0, 1, 3})
-        .contiguous();
-  });
 }
 
 }  // namespace
@@ -418,7 +406,13 @@ std::optional<Replacement> replace_gru_step(TraceRewriter& rewriter, size_t inde
           inputs.push_back(rewriter.make(product, {state, weight, bias}, calls.back()));
           step.sums_stride = 3 * step.num_units;
         } else {
-          inputs.insert(inputs.end(), {bias, weights_of(rewriter, match)});
+          inputs.push_back(bias);
+          inputs.push_back(rewriter.packed("gru", {match.weight()}, [&] {
+            return match.weight()
+                .view({step.num_units, 3, -1, kLanes})
+                .permute({2, 0, 1, 3})
+                .contiguous();
+          }));
         }
         rewriter.emit(gru_step(step), inputs, {match.output()}, calls.back());
         return calls.size();
