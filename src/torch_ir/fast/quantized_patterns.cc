@@ -190,14 +190,6 @@ TensorId QuantizedPatterns::before_clips(TensorId id, const Steps& steps, Clip& 
   }
 }
 
-std::optional<std::pair<TensorId, TensorId>> QuantizedPatterns::operands(TensorId sum) const {
-  const auto made = inner_maker(sum);
-  const auto self = argument_of(made, "aten::add.Tensor");
-  const auto other = self ? CallArguments(trace_.calls[*made]).tensor("other") : std::nullopt;
-  const bool are_whole = other && are_alike(tensor(*self), tensor(*other));
-  return are_whole ? std::optional(std::pair(*self, *other)) : std::nullopt;
-}
-
 std::optional<Known> QuantizedPatterns::known(std::optional<TensorId> id) const {
   if (!id) return std::nullopt;
   const at::Tensor& constant = tensor(*id).constant;

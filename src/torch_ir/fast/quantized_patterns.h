@@ -69,8 +69,6 @@ class QuantizedPatterns {
                                            onednn::PostOps& functions) const;
   // Walks back from `id` over functions that clip, and returns what they are applied to.
   TensorId before_clips(TensorId id, const Steps& steps, Clip& clip) const;
-  // The operands of an addition for one reader.
-  std::optional<std::pair<TensorId, TensorId>> operands(TensorId sum) const;
   std::optional<Known> known(std::optional<TensorId> id) const;
 
  private:
