@@ -41,11 +41,10 @@ c10::IValue CallArguments::value(std::string_view name) const {
 std::vector<int64_t> CallArguments::integers(std::string_view name, size_t count,
                                              int64_t missing) const {
   const c10::IValue found = value(name);
-  if (found.isInt()) return std::vector<int64_t>(count, found.toInt());
-  if (!found.isIntList()) return std::vector<int64_t>(count, missing);
-  std::vector<int64_t> numbers = found.toIntVector();
-  if (numbers.empty()) return std::vector<int64_t>(count, missing);
-  if (numbers.size() == 1) numbers.resize(count, numbers[0]);
+  std::vector<int64_t> numbers;
+  if (found.isInt()) numbers = {found.toInt()};
+  if (found.isIntList()) numbers = found.toIntVector();
+  if (numbers.size() <= 1) numbers.resize(count, numbers.empty() ? missing : numbers[0]);
   return numbers;
 }
 
@@ -98,16 +97,6 @@ PostOps linear_of(const Trace& trace, const TraceCall& call) {
 
 bool is_linear(const PostOp& post_op) {
   return post_op.kind == PostOp::Kind::kFunction && post_op.function == Function::kLinear;
-}
-
-std::optional<TensorId> addend_of(const TraceRewriter& rewriter, const TraceCall& call,
-                                  BufferId value) {
-  if (!is_call(call, "aten::add.Tensor")) return std::nullopt;
-  const CallArguments arguments(call);
-  const auto self = arguments.tensor("self");
-  const auto other = arguments.tensor("other");
-  if (!self || !other || arguments.number("alpha", 1) != 1) return std::nullopt;
-  return rewriter.tensor(*self).buffer == value ? other : self;
 }
 
 bool is_channels_last(const TraceTensor& tensor) {
@@ -237,10 +226,15 @@ class ChainBuilder {
   }
 
   bool take_addition(const TraceCall& call, size_t index) {
-    if (chain_.addend) return false;
-    const auto addend = addend_of(rewriter_, call, rewriter_.tensor(chain_.output).buffer);
-    if (!addend || !fits(*addend) ||
-        rewriter_.tensor(*addend).sizes != rewriter_.tensor(call.outputs[0]).sizes) {
+    if (chain_.addend || !is_call(call, "aten::add.Tensor")) return false;
+    const CallArguments arguments(call);
+    const auto self = arguments.tensor("self");
+    const auto other = arguments.tensor("other");
+    if (!self || !other || arguments.number("alpha", 1) != 1) return false;
+    const BufferId made = rewriter_.tensor(chain_.output).buffer;
+    const TensorId addend = rewriter_.tensor(*self).buffer == made ? *other : *self;
+    if (!fits(addend) ||
+        rewriter_.tensor(addend).sizes != rewriter_.tensor(call.outputs[0]).sizes) {
       return false;
     }
     chain_.addend = addend;
