@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "torch_ir/fast/rules.h"
 #include "torch_ir/fast/vectors.h"

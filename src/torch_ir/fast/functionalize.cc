@@ -3,11 +3,7 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "torch_ir/fast/rules.h"
 

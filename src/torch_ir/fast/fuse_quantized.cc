@@ -4,7 +4,6 @@
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 

@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "torch_ir/fast/quantized_patterns.h"

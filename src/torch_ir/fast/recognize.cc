@@ -1,10 +1,6 @@
 #include <algorithm>
 #include <cmath>
-#include <memory>
-#include <optional>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "torch_ir/fast/attention.h"
 #include "torch_ir/fast/rules.h"

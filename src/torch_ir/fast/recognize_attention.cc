@@ -6,12 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "torch_ir/fast/attention.h"
 #include "torch_ir/fast/rules.h"
