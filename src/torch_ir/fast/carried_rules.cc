@@ -63,8 +63,8 @@ std::optional<Window> window_of(const TraceRewriter& rewriter, const TraceCall& 
   return fits ? std::optional(window) : std::nullopt;
 }
 
-// oneDNN adds the numbers of a window one after another: the relative
-// error of the mean of this many is up to 4e-5.
+// oneDNN adds the numbers of a window one after another: the relative error of the mean of this
+// many is up to 4e-5.
 constexpr int64_t kMaxAveraged = 64 * 64;
 
 onednn::PrimitivePtr make_average(TraceRewriter& rewriter, TensorId source, Pooling pooling,
@@ -134,27 +134,26 @@ std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t 
                                                 const Padding& padding) {
   const TraceCall& call = rewriter.call(index);
   const CallArguments arguments(call);
-  const auto window = window_of(rewriter, call, padding);
+  if (!arguments.value("divisor_override").isNone()) return std::nullopt;
   const Dims kernel = arguments.integers("kernel_size", 2, 1);
+  const Dims own = arguments.integers("padding", 2, 0);
+  const bool has_own = own != Dims{0, 0};
+  const bool is_padded = !padding.before.empty();
   const auto covers = [&](size_t d) {
     return kernel[d] >= rewriter.tensor(padding.source).sizes.end()[static_cast<int>(d) - 2];
   };
   // A window over the whole image, as at the end of Hugging Face's EfficientNet.
-  if (padding.before.empty() && arguments.integers("padding", 2, 0) == Dims{0, 0} &&
-      arguments.value("divisor_override").isNone() && covers(0) && covers(1)) {
+  if (!is_padded && !has_own && covers(0) && covers(1)) {
     return replace_adaptive_average_pool(rewriter, index);
   }
   // The zeros of a call before it count; its own padding counts if it says so; what a window
   // extends past both never does.
-  const bool is_padded = !padding.before.empty();
-  const Dims own = arguments.integers("padding", 2, 0);
-  const bool has_own = own != Dims{0, 0};
+  const auto window = window_of(rewriter, call, padding);
   const bool extends = window && window->padding_after != sum_of(own, padding.after);
   const bool counts_own = has_own && arguments.value("count_include_pad").toBool();
   // Taken in any layout, because LibTorch's average pooling takes several times as long.
   const bool is_taken = is_image_of(rewriter, call, padding.source) && padding.value == 0 &&
-                        window && arguments.value("divisor_override").isNone() &&
-                        (!is_padded || counts_own || !has_own) &&
+                        window && (!is_padded || counts_own || !has_own) &&
                         !(extends && (is_padded || counts_own));
   if (!is_taken) return std::nullopt;
   const bool counts_any = counts_own || is_padded;

@@ -1,6 +1,5 @@
 #include <ATen/ops/ones.h>
 
-#include <algorithm>
 #include <cstdint>
 
 #include "torch_ir/fast/rules.h"
@@ -44,12 +43,9 @@ Dims weight_dims(const TracedConvolution& convolution) {
 }
 
 bool is_winograd(const TracedConvolution& convolution, const TraceTensor& output) {
-  const auto all_are = [](const Dims& dims, int64_t number) {
-    return std::ranges::all_of(dims, [number](int64_t dim) { return dim == number; });
-  };
   const at::Tensor& weight = convolution.weight;
   if (convolution.groups != 1 || weight.dim() != 4 || weight.size(2) != 3 || weight.size(3) != 3 ||
-      !all_are(convolution.strides, 1) || !all_are(convolution.dilation, 1)) {
+      convolution.strides != Dims{1, 1} || convolution.dilation != Dims{1, 1}) {
     return false;
   }
   const int64_t pixels = output.sizes[0] * output.sizes[2] * output.sizes[3];

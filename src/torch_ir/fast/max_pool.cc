@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
 #include "torch_ir/fast/rules.h"
 #include "torch_ir/fast/vectors.h"
@@ -103,8 +102,7 @@ TORCH_IR_PART void pool_rows(const PooledImages& images, int64_t first_row, int6
                                 std::min(width.begin(x) + width.window, width.size),
                                 reads_folded ? images.folded_value : -kInfinity};
       float* const result = images.output + (row * width.pooled + x) * images.inner;
-      int64_t i = 0;
-      i = pool_channels<Vectors>(images, window, group, i, result);
+      int64_t i = pool_channels<Vectors>(images, window, group, 0, result);
       i = pool_channels<Vectors8>(images, window, group, i, result);
       i = pool_channels<FewLanes<4>>(images, window, group, i, result);
       pool_channels<FewLanes<1>>(images, window, group, i, result);

@@ -34,8 +34,8 @@ constexpr int64_t kElementsPerThread = 1 << 15;
 using Floats [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = float;
 using Integers [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = int32_t;
 
-// Vector types for kernels with a version for each width: vectors wider than the processor's may be
-// spilled to memory. As arguments of templates the types themselves would lose their alignment.
+// For kernels with a version for each width: as arguments of templates the types themselves would
+// lose their alignment.
 struct Vectors8 {
   using Vector [[gnu::vector_size(32), gnu::aligned(4), gnu::may_alias]] = float;
   using Order [[gnu::vector_size(32), gnu::aligned(4), gnu::may_alias]] = int32_t;
