@@ -115,11 +115,10 @@ std::optional<Layout> joined_layout(TraceRewriter& rewriter, const std::vector<T
 std::optional<Replacement> replace_max_pool(TraceRewriter& rewriter, size_t index,
                                             const Padding& padding) {
   const TraceCall& call = rewriter.call(index);
-  const CallArguments arguments(call);
   const auto window = window_of(rewriter, call, padding);
   const bool is_taken = is_carried_into(rewriter, call, padding.source) && window &&
                         !rewriter.is_read(call.outputs[1]) &&
-                        arguments.integers("dilation", 2, 1) == Dims{1, 1};
+                        CallArguments(call).integers("dilation", 2, 1) == Dims{1, 1};
   if (!is_taken) return std::nullopt;
   return pool(rewriter, index, padding.source,
               make_max_pool(rewriter.layout_of(padding.source), sizes_of(rewriter, call.outputs[0]),
@@ -151,12 +150,12 @@ std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t 
   const auto window = window_of(rewriter, call, padding);
   const bool extends = window && window->padding_after != sum_of(own, padding.after);
   const bool counts_own = has_own && arguments.value("count_include_pad").toBool();
+  const bool counts_any = counts_own || is_padded;
   // Taken in any layout, because LibTorch's average pooling takes several times as long.
   const bool is_taken = is_image_of(rewriter, call, padding.source) && padding.value == 0 &&
                         window && (!is_padded || counts_own || !has_own) &&
-                        !(extends && (is_padded || counts_own));
+                        !(extends && counts_any);
   if (!is_taken) return std::nullopt;
-  const bool counts_any = counts_own || is_padded;
   return pool(rewriter, index, padding.source,
               make_average(rewriter, padding.source,
                            counts_any ? Pooling::kAverageWithPadding : Pooling::kAverage, *window,

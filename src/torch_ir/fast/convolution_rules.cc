@@ -9,8 +9,6 @@ namespace {
 
 using onednn::Dims;
 using onednn::Layout;
-using onednn::PostOp;
-using onednn::PostOps;
 
 // Measured: from these channels on Winograd's algorithm is faster than the direct one: each output
 // channel shares the cost of transforming the input. With more weights than this and few pixels it

@@ -12,22 +12,20 @@
 namespace torch_ir {
 namespace {
 
-using onednn::Dims;
 using onednn::Layout;
-using onednn::Type;
 
 // Keeps the layout of the first source, unless its blocks are partly padding.
 void emit_rescale(TraceRewriter& rewriter, const std::vector<TensorId>& from, TensorId output,
                   const Rescaling& rescaling, size_t index) {
   const TensorId first = from[0];
-  const Dims sizes = dims_of(rewriter.tensor(first).sizes);
+  const onednn::Dims sizes = dims_of(rewriter.tensor(first).sizes);
   const bool is_alike = std::ranges::all_of(
       from, [&](TensorId id) { return are_alike(rewriter.tensor(id), rewriter.tensor(output)); });
   const Layout made = rewriter.layout_of(first);
   const auto strides = is_alike ? made.strides() : std::nullopt;
   const int64_t block = is_alike ? made.block().value_or(0) : 0;
   const auto layout_of = [&](TensorId id) {
-    const Type type = type_of(rewriter.tensor(id).dtype);
+    const onednn::Type type = type_of(rewriter.tensor(id).dtype);
     if (block > 0 && sizes[1] % block == 0) return Layout::blocked(sizes, block, type);
     return strides ? Layout::strided(sizes, *strides, type) : rewriter.plain_layout(id);
   };

@@ -123,14 +123,13 @@ onednn::PrimitivePtr make_max_pool(const Layout& source, const Dims& sizes,
   const auto block = source.block();
   if (!block && !(source == Layout::channels_last(from))) return nullptr;
   const auto axis = [&](size_t d) {
-    const bool is_folded = !padding.before.empty();
     return PooledAxis{from[d + 2],
                       sizes[d + 2],
                       window.kernel[d],
                       window.strides[d],
                       window.padding_before[d],
-                      is_folded ? padding.before[d] : 0,
-                      is_folded ? padding.after[d] : 0};
+                      padding.before.empty() ? 0 : padding.before[d],
+                      padding.after.empty() ? 0 : padding.after[d]};
   };
   const int64_t inner = block.value_or(from[1]);
   // The last block may be partly padding, where oneDNN expects zeros; a positive value would fill

@@ -137,7 +137,6 @@ void run_gru_step(const GruStep& step) {
 
 namespace {
 
-using onednn::Dims;
 using onednn::Layout;
 
 // Whether a kernel that reads the recurrent weights once for each sequence is fast. Measured: up to
@@ -151,7 +150,7 @@ bool has_few_sequences(int64_t num_sequences, int64_t num_units) {
 // The product of `rows` with a weight of `columns`, and their bias; null if the library cannot make
 // it.
 onednn::PrimitivePtr make_product(const Layout& rows, int64_t columns, bool has_bias) {
-  const Dims& sizes = rows.sizes();
+  const onednn::Dims& sizes = rows.sizes();
   std::optional<Layout> bias;
   if (has_bias) bias = contiguous_layout({columns});
   return onednn::make_inner_product(rows, Layout::any({columns, sizes[1]}), bias,
