@@ -154,6 +154,26 @@ TEST_F(FuseTrace, EndsWithOneWindowAndDropout) {
   EXPECT_EQ(difference_at_fast(graph), "");
 }
 
+// As DeepLab and UPerNet do between their convolutions.
+TEST_F(FuseTrace, EnlargesImagesWithTheirChannelsBesideEachOther) {
+  for (const bool aligns_corners : {true, false}) {
+    for (const bool has_scales : {true, false}) {
+      EagerGraph graph;
+      const ConvolutionCase shape{.batch = 2, .out = 10, .size = 6, .kernel = 1, .padding = 0};
+      const V x = convolution(graph, image(graph, shape), "a", shape);
+      const EagerArgument none;
+      const EagerArgument sizes = Attribute::list({9, 14});
+      const EagerArgument scales = Attribute::list({1.5, 2.5});
+      const V y =
+          graph.call1("aten.upsample_bilinear2d.vec",
+                      {x, has_scales ? none : sizes, aligns_corners, has_scales ? scales : none});
+      graph.output(convolution(graph, y, "b", {.in = 10, .kernel = 1, .padding = 0}));
+      EXPECT_THAT(calls_at_fast(graph), Each(Not(StartsWith("aten::"))));
+      EXPECT_EQ(difference_at_fast(graph), "");
+    }
+  }
+}
+
 // As in eager, a convolution and a maximum propagate NaN.
 TEST_F(FuseTrace, PropagatesNaN) {
   EagerGraph graph;

@@ -36,6 +36,7 @@ constexpr RuleEntry kRules[] = {
     {"aten::slow_conv_dilated2d", nullptr, replace_convolution},
     {"aten::slow_conv_transpose2d", replace_transposed},
     {"aten::sub.Tensor", replace_binary},
+    {"aten::upsample_bilinear2d", replace_bilinear},
     {"aten::upsample_nearest2d", replace_nearest},
 };
 

@@ -99,10 +99,16 @@ using Rule = std::optional<Replacement>(TraceRewriter& rewriter, size_t index);
 using PaddedRule = std::optional<Replacement>(TraceRewriter& rewriter, size_t index,
                                               const Padding& padding);
 
-Rule fold_padding, replace_adaptive_average_pool, replace_addmm, replace_binary,
+Rule fold_padding, replace_adaptive_average_pool, replace_addmm, replace_bilinear, replace_binary,
     replace_concatenation, replace_lstm, replace_mean, replace_mm, replace_nearest,
     replace_transposed;
 PaddedRule replace_average_pool, replace_convolution, replace_max_pool;
+
+// Measured: with so few rows, oneDNN's general product reads weights that leave the cache faster
+// than its packed ones.
+inline bool is_read_once(int64_t rows, int64_t num_weights) {
+  return rows <= 3 && num_weights >= 1 << 19;
+}
 
 // A step of a GRU, if it begins with the product at `index`.
 Rule replace_gru_step;
