@@ -75,6 +75,15 @@ std::vector<TensorId> parameters_of(TraceRewriter& rewriter, const TracedConvolu
   return made;
 }
 
+// Whether it multiplies the channels of one pixel with many weights.
+bool is_product(const TracedConvolution& convolution, at::IntArrayRef from) {
+  const at::Tensor& weight = convolution.weight;
+  return convolution.groups == 1 && c10::multiply_integers(from.slice(2)) == 1 &&
+         weight.numel() == weight.size(0) * weight.size(1) &&
+         convolution.padding_before == Dims(from.size() - 2, 0) &&
+         is_read_once(from[0], weight.numel());
+}
+
 bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, const Layout& source,
                bool is_winograd) {
   const Chain& chain = convolution.chain;
@@ -95,15 +104,26 @@ bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, co
       is_winograd,
       post_ops};
   if (convolution.bias.defined() || chain.norm) wanted.bias = contiguous_layout({output_sizes[1]});
+  const Dims from = dims_of(rewriter.tensor(convolution.source).sizes);
+  const bool is_one_pixel = is_product(convolution, from);
+  const onednn::PrimitivePtr made =
+      is_one_pixel
+          ? onednn::make_inner_product(contiguous_layout({from[0], from[1]}),
+                                       contiguous_layout({output_sizes[1], from[1]}), wanted.bias,
+                                       contiguous_layout({from[0], output_sizes[1]}), post_ops)
+          : onednn::make_convolution(wanted);
   const onednn::PrimitivePtr primitive =
-      guarded(onednn::make_convolution(wanted), chain,
+      guarded(made, chain,
               {.parameters = {convolution.weight, convolution.bias}, .is_winograd = is_winograd});
   if (primitive == nullptr) return false;
-  std::vector<TensorId> inputs = {rewriter.use(convolution.source, primitive->inputs[0])};
+  const auto use = [&](TensorId id, const Layout& layout) {
+    return is_one_pixel ? rewriter.plain(id) : rewriter.use(id, layout);
+  };
+  std::vector<TensorId> inputs = {use(convolution.source, primitive->inputs[0])};
   const auto parameters = parameters_of(rewriter, convolution, primitive->inputs[1]);
   inputs.insert(inputs.end(), parameters.begin(), parameters.end());
   std::optional<TensorId> written;
-  if (chain.addend) written = rewriter.use(*chain.addend, primitive->output);
+  if (chain.addend) written = use(*chain.addend, primitive->output);
   rewriter.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written);
   if (activation) emit_activation(rewriter, *activation, chain.output, chain.calls.back());
   return true;
@@ -127,6 +147,26 @@ size_t emit(TraceRewriter& rewriter, TracedConvolution convolution) {
   return is_done ? chain.calls.size() : 0;
 }
 
+// Cuts the ends of the kernel that meet only padding, as DeepLab's rates do on small images: oneDNN
+// has no fast dilated depthwise convolution with so much padding.
+void cut_outer_taps(TracedConvolution& convolution, at::IntArrayRef from, at::IntArrayRef to) {
+  for (size_t d = 0; d + 2 < from.size(); ++d) {
+    const auto axis = static_cast<int64_t>(d) + 2;
+    const int64_t step = convolution.dilation[d];
+    int64_t& before = convolution.padding_before[d];
+    int64_t& after = convolution.padding_after[d];
+    int64_t first = 0;
+    int64_t count = convolution.weight.size(axis);
+    const int64_t last_begin = (to[axis] - 1) * convolution.strides[d];
+    for (; count > 1 && before >= step && last_begin < before; before -= step, --count) ++first;
+    for (; count > 1 && after >= step && (count - 1) * step >= from[axis] + before; after -= step) {
+      --count;
+    }
+    convolution.weight = convolution.weight.narrow(axis, first, count);
+    if (count == 1) convolution.dilation[d] = 1;
+  }
+}
+
 }  // namespace
 
 std::optional<Replacement> replace_convolution(TraceRewriter& rewriter, size_t index,
@@ -144,17 +184,18 @@ std::optional<Replacement> replace_convolution(TraceRewriter& rewriter, size_t i
     return std::nullopt;
   }
   const std::vector<int64_t> own = arguments.integers("padding", dims - 2, 0);
-  const TracedConvolution convolution{
-      source,
-      weight,
-      bias,
-      arguments.integers("stride", dims - 2, 1),
-      sum_of(own, padding.before),
-      sum_of(own, padding.after),
-      arguments.integers("dilation", dims - 2, 1),
-      arguments.integers("groups", 1, 1)[0],
-      chain_after(rewriter, index, call.outputs[0], ChainShape::kSame,
-                  /*takes_norm=*/true)};
+  TracedConvolution convolution{source,
+                                weight,
+                                bias,
+                                arguments.integers("stride", dims - 2, 1),
+                                sum_of(own, padding.before),
+                                sum_of(own, padding.after),
+                                arguments.integers("dilation", dims - 2, 1),
+                                arguments.integers("groups", 1, 1)[0],
+                                chain_after(rewriter, index, call.outputs[0], ChainShape::kSame,
+                                            /*takes_norm=*/true)};
+  cut_outer_taps(convolution, rewriter.tensor(source).sizes,
+                 rewriter.tensor(call.outputs[0]).sizes);
   return Replacement{convolution.chain.calls,
                      [&rewriter, convolution] { return emit(rewriter, convolution); }};
 }

@@ -35,10 +35,18 @@ TEST_F(FuseTrace, MakesPrimitivesOfConvolutions) {
       {.in = 5, .out = 7, .size = 9},
       {.size = 1, .kernel = 1, .padding = 0},
       {.in = 24, .out = 40, .kernel = 1, .padding = 0},
+      // Of one pixel, with more weights than a cache keeps.
+      {.batch = 2, .in = 512, .out = 1024, .size = 1},
+      {.in = 512, .out = 1024, .size = 1, .kernel = 1, .stride = 3},
       {.in = 24, .out = 24, .groups = 24},
       {.in = 12, .out = 24, .stride = 2, .groups = 12},
       {.in = 32, .out = 16, .groups = 4},
       {.padding = 2, .dilation = 2},
+      // Only one, two or three taps of each dimension meet the image.
+      {.in = 16, .out = 16, .size = 8, .padding = 12, .dilation = 12, .groups = 16},
+      {.size = 16, .stride = 2, .padding = 16, .dilation = 16},
+      {.size = 10, .padding = 4, .dilation = 8},
+      {.size = 10, .kernel = 5, .padding = 12, .dilation = 6},
       {.in = 64, .out = 64, .size = 7},
       {.in = 17, .out = 33, .size = 5},
   };

@@ -135,6 +135,29 @@ TEST_F(FuseTrace, PacksLinearLayers) {
   }
 }
 
+// As ResMLP does.
+TEST_F(FuseTrace, PacksLinearLayersOfTransposedRows) {
+  EagerGraph graph;
+  const V x = graph.call1("aten.exp.default", {graph.input("x", at::randn({100, 64}))});
+  const V w = graph.weight("w", at::randn({130, 100}) / 10);
+  const V y = graph.call1("aten.linear.default", {graph.call1("aten.t.default", {x}), w});
+  graph.output(y);
+  EXPECT_EQ(calls_at_fast(graph), (Calls{"aten::exp", "onednn::inner_product"}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+// More of them than a cache keeps; for few rows they stay as they are.
+TEST_F(FuseTrace, MultipliesWithManyWeights) {
+  for (const int64_t rows : {1, 3, 4}) {
+    EagerGraph graph;
+    const V x = graph.input("x", at::randn({rows, 1024}));
+    const V y = graph.call1("aten.linear.default", {x, graph.weight("w", at::randn({512, 1024}))});
+    graph.output(graph.call1("aten.relu.default", {y}));
+    EXPECT_EQ(calls_at_fast(graph), Calls{"onednn::inner_product"});
+    EXPECT_EQ(difference_at_fast(graph), "");
+  }
+}
+
 // Sums and functions are of floats, rounded once: no farther from float64 than eager. The largest
 // error is a matter of luck, so it is the RMS that counts.
 TEST_F(FuseTrace, PacksLinearLayersOfBfloat16) {
