@@ -16,7 +16,7 @@ namespace torch_ir {
 // A first word of the command line that replaces a run.
 struct HarnessCommand {
   const char* word;
-  // What `--help` leaves out: the option that takes the words after it.
+  // The hidden option that takes the words after it.
   const char* flag;
   const char* missing;
 };

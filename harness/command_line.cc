@@ -61,8 +61,8 @@ constexpr const char* kDescription =
     "  harness compare ov=a ort=b                  the same, with names for the two\n"
     "  harness export DIR --suite operators        the selected cases or models (with --split:\n"
     "                                              their calls) as files\n"
-    "  harness supported FILE                      models that the operators listed in FILE can\n"
-    "                                              run, and what unlocks most\n";
+    "  harness supported FILE                      models that run with the operators listed in\n"
+    "                                              FILE, and which to add first\n";
 
 constexpr const char* kFooter =
     "Repeat an option with '...' to give several values.\n"

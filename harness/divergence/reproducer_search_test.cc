@@ -179,7 +179,8 @@ TEST_F(ReproducerSearchTest, TheWholeGraphReproducesWhatDrawsRandomNumbers) {
   EXPECT_EQ(explanation.reproducer->num_nodes, 3);
   EXPECT_EQ(explanation.reproducer->command, "harness --ir . --seed 3");
   EXPECT_EQ(explanation.nodes.first_divergence.value().node.problem,
-            "outside the tolerance; not judged: node 'rand_like' (aten.rand_like.default) draws "
+            "outside the tolerance; judged by the tolerance alone: node 'rand_like' "
+            "(aten.rand_like.default) draws "
             "random numbers");
   EXPECT_THAT(explanation.nodes.note,
               HasSubstr("by itself: node 'rand_like' draws random numbers"));

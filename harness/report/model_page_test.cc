@@ -238,15 +238,15 @@ TEST(ModelPageTest, NodesSayWhereItBeginsAndWhatIsComputedAtOnceOrNotHandedBack)
   nodes.unknown = {"hidden"};
   nodes.num_unknown = 1;
   nodes.first_divergence->node.group = "fused_0";
-  nodes.first_divergence->node.problem += "; not judged: it draws";
+  nodes.first_divergence->node.problem += "; judged by the tolerance alone: it draws";
   nodes.first_divergence->inputs.push_back({.name = "kept"});
   expect_in(page_of(result),
             {"1 value could not be compared. 1 group of nodes is computed at once; the 4 values "
              "inside it need not be returned. 1 value was not returned; ignored unknown values: "
              "`hidden`.\n",
              "is at node 3, add of the group fused\\_0 (`aten.add.Tensor`): 12 of 2,048 elements "
-             "wrong, by at most 0.5; not judged: it draws. Max abs. error",
-             " | ❌ outside the tolerance; not judged: it draws |\n",
+             "wrong, by at most 0.5; judged by the tolerance alone: it draws. Max abs. error",
+             " | ❌ outside the tolerance; judged by the tolerance alone: it draws |\n",
              "| input | `kept` | not returned |  |  |  |  |  |  |  |\n"});
 }
 

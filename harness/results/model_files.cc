@@ -105,8 +105,8 @@ std::set<int> sets_beside(const ModelFiles& files, const std::string& kind) {
   return sets;
 }
 
-// Each set has inputs, and expected outputs if any set has them. An archive has inputs of its own,
-// to which the only expected outputs may belong.
+// Each set has inputs, and expected outputs if any set has them. A single file of expected outputs
+// may belong to the example inputs of an archive.
 void find_sets(ModelFiles& files) {
   const std::set<int> inputs = sets_beside(files, "inputs");
   const std::set<int> expected = sets_beside(files, "expected");

@@ -68,8 +68,8 @@ struct RegistryNames {
 // Finds the models of `given`, in order; those of a folder are sorted by name. Their tensors are
 // NAME.weights.safetensors, NAME.inputs.safetensors and NAME.expected.safetensors beside NAME.pt2
 // or NAME.json, further sets NAME.inputs.2.safetensors and so on; for ir.json, or a folder with
-// one, they are weights.safetensors and so on. Inputs or expected outputs that are given replace
-// both.
+// one, they are weights.safetensors and so on. If inputs or expected outputs are given, neither is
+// searched for.
 //
 // Throws Error for missing files, for a set that lacks what others have, for a graph without
 // inputs, and if the page of a model would have the name of another page: of another model, the

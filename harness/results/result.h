@@ -226,7 +226,7 @@ struct Result {
   // For the worst trial, if outputs disagree or the settings ask for it.
   std::optional<NodeReport> nodes = std::nullopt;
   std::optional<Reproducer> reproducer = std::nullopt;
-  // Of the trial with most nodes on the host.
+  // The executor's report on the trial with most nodes on the host.
   std::optional<ExecutorReport> executor = std::nullopt;
   // Whether the reports have the values of nodes.
   bool has_values = false;

@@ -85,8 +85,8 @@ class ImportedCandidate : public Candidate {
       return run_model(inputs);
     } catch (const ExecutionError& error) {
       throw ExecutionError(error,
-                           fmt::format("the reference failed: {}; a file of expected outputs "
-                                       "beside the model takes its place",
+                           fmt::format("the reference failed: {}; to replace it, put a file of "
+                                       "expected outputs beside the model",
                                        error.what()));
     }
   }

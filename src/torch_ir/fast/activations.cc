@@ -153,8 +153,8 @@ std::optional<PostOp> take_activation(onednn::PostOps& post_ops, bool is_winogra
 void emit_activation(TraceRewriter& rewriter, const PostOp& activation, TensorId value,
                      size_t index) {
   const onednn::Layout layout = rewriter.layout_of(value);
-  // Lanes that fill up the last block of channels may become `beta`, which readers skip or multiply
-  // by the zeros that fill up their weights.
+  // Elements that fill up the last block of channels may become `beta`, which readers skip or
+  // multiply by the zeros that fill up their weights.
   const auto count = static_cast<int64_t>(layout.bytes() / sizeof(float));
   const auto run = [activation, count](const std::vector<void*>& memory) {
     constexpr int64_t kGrain = 1 << 14;

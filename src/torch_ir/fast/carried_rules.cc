@@ -200,8 +200,7 @@ std::optional<Replacement> replace_nearest(TraceRewriter& rewriter, size_t index
               onednn::make_repetition(rewriter.layout_of(*source), Layout::any(to)));
 }
 
-// LibTorch's own, on pixels with their channels beside each other, which is faster by itself and
-// saves two reorders.
+// Calls LibTorch's own kernel on an image in channels last, which is faster and saves two reorders.
 std::optional<Replacement> replace_bilinear(TraceRewriter& rewriter, size_t index) {
   const TraceCall& call = rewriter.call(index);
   const CallArguments arguments(call);

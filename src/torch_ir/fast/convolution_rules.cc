@@ -147,8 +147,8 @@ size_t emit(TraceRewriter& rewriter, TracedConvolution convolution) {
   return is_done ? chain.calls.size() : 0;
 }
 
-// Cuts the ends of the kernel that meet only padding, as DeepLab's rates do on small images: oneDNN
-// has no fast dilated depthwise convolution with so much padding.
+// Cuts the outer taps of the kernel that read only padding, as with DeepLab's dilations on small
+// images: oneDNN has no fast depthwise convolution for them.
 void cut_outer_taps(TracedConvolution& convolution, at::IntArrayRef from, at::IntArrayRef to) {
   for (size_t d = 0; d + 2 < from.size(); ++d) {
     const auto axis = static_cast<int64_t>(d) + 2;

@@ -147,7 +147,7 @@ bool is_rows_of(const TraceTensor& image, const TraceTensor& view) {
   return true;
 }
 
-// What they make is contiguous, however their operands are laid out.
+// Operators whose results are contiguous, whatever the layout of their operands.
 constexpr std::string_view kContiguousReaders[] = {"aten::addmm", "aten::bmm", "aten::clone",
                                                    "aten::mm", "aten::native_layer_norm"};
 

@@ -41,11 +41,11 @@ class PackedWeights {
 struct TraceFacts {
   explicit TraceFacts(const Trace& trace);
 
-  // Whether as many calls read it, and nothing else does or writes to it again.
+  // Whether exactly `num_readers` calls read it, it is no output, and nothing writes to it again.
   bool is_inner(BufferId buffer, size_t num_readers = 1) const {
     return readers[buffer].size() == num_readers && !is_output[buffer] && !is_written[buffer];
   }
-  // The call that alone reads a buffer that is inner, and the last that makes it.
+  // The only reader of an inner buffer, and the last call that makes it; nothing for other buffers.
   std::optional<size_t> only_reader(BufferId buffer) const {
     return is_inner(buffer) ? std::optional(readers[buffer].front()) : std::nullopt;
   }

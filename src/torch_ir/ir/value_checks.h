@@ -43,7 +43,8 @@ void check_meta(const TensorMeta& meta, const std::string& what, const ProblemRe
 // Checks the strides of a graph input or a weight; `kind` says which it is.
 void check_strides(const TensorMeta& tensor, const char* kind, const ProblemReport& report);
 
-// Report what only weights, and for strides also inputs of the model, may have.
+// Report strides of what is neither a weight nor an input of the model, and requires_grad of what
+// is no weight.
 void refuse_strides(const TensorMeta& value, const ProblemReport& report);
 void refuse_requires_grad(const TensorMeta& value, const ProblemReport& report);
 

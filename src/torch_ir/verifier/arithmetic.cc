@@ -272,7 +272,7 @@ std::string unexplained_elements(const at::Tensor& actual, const at::Tensor& eag
   constexpr int64_t kEnough = 8;
   const int64_t num_nonzero = count - numbers_of[0];
   size_t quarter = 0;
-  // Less than a quarter may be finite: then the largest are alike to all.
+  // If less than a quarter are finite, all elements share the limit of the largest.
   for (int64_t passed = 0;
        num_nonzero >= kEnough && 4 * passed < num_nonzero && quarter + 1 < numbers_of.size();) {
     passed += numbers_of[++quarter];

@@ -195,7 +195,7 @@ class NodeComparer {
       is_right = compared.is_close || is_rest;
     } else if (!verdict.not_judged.empty()) {
       is_right = is_close;
-      detail.problem += kNotJudged + verdict.not_judged;
+      detail.problem += kToleranceAlone + verdict.not_judged;
       // A step before it that is another one than the model's would explain a difference.
       if (!is_right && (!has_tolerance || rounds_)) note_not_judged(detail, verdict.not_judged);
     } else {

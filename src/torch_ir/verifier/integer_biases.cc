@@ -61,7 +61,7 @@ std::optional<Case> with_integer_biases(const Case& graph_case) {
       }
       const bool are_steps = !step.defined() || step.numel() == 1 || scale.numel() == 1 ||
                              step.numel() == scale.numel();
-      // Channels of both sides have no steps for each element of the bias.
+      // Scales per channel of different lengths give no step for each element of the bias.
       if (!are_steps) continue;
       step = step.defined() ? step.mul(scale) : scale;
       ++num_scales;

@@ -168,7 +168,7 @@ class OutputJudge {
     if (verdict.is_right()) {
       detail.basis = Basis::kOwnError;
     } else if (!verdict.not_judged.empty()) {
-      detail.problem = comparison_text(detail.comparison) + kNotJudged + verdict.not_judged;
+      detail.problem = comparison_text(detail.comparison) + kToleranceAlone + verdict.not_judged;
     } else {
       detail.problem =
           (is_close ? "" : comparison_text(detail.comparison) + "; ") + verdict.own.problem;

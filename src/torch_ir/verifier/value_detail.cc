@@ -66,7 +66,7 @@ std::string place_text(const ValueDetail& value) {
 }
 
 std::string doubt_of(const ValueDetail& value) {
-  return value.problem.substr(std::min(value.problem.find(kNotJudged), value.problem.size()));
+  return value.problem.substr(std::min(value.problem.find(kToleranceAlone), value.problem.size()));
 }
 
 std::string cause_text(const ValueDetail& value) {

@@ -87,13 +87,14 @@ struct ValueDetail {
   std::optional<StepCounts> steps = std::nullopt;
   Basis basis = Basis::kNone;
   // One line; empty if the value is right, or if nothing could judge it. Where only the tolerance
-  // judged it, ends with the reason, after kNotJudged.
+  // judged it, ends with the reason, after kToleranceAlone.
   std::string problem = {};
 };
 
-inline constexpr const char* kNotJudged = "; not judged: ";
+inline constexpr const char* kToleranceAlone = "; judged by the tolerance alone: ";
 
-// "; not judged: node 'n' (aten.rand.default) draws random numbers"; empty if it was judged.
+// "; judged by the tolerance alone: node 'n' (aten.rand.default) draws random numbers"; empty if it
+// was judged.
 std::string doubt_of(const ValueDetail& value);
 
 // The names and the node of a value.
@@ -109,7 +110,7 @@ std::string first_clause(const std::string& text);
 std::string place_text(const ValueDetail& value);
 
 // How a value is wrong, in words: "0.1 % too large", "shape [2, 3], expected [2, 4]", "3 of 4
-// elements wrong, by at most 0.5; not judged: ...".
+// elements wrong, by at most 0.5; judged by the tolerance alone: ...".
 std::string cause_text(const ValueDetail& value);
 
 }  // namespace torch_ir

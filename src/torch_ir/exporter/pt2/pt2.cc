@@ -24,7 +24,8 @@ namespace torch_ir {
 namespace {
 
 constexpr const char* kInputAdvice =
-    "give inputs with --inputs FILE.safetensors, or to harness as NAME.inputs.safetensors";
+    "give inputs with --inputs FILE.safetensors, or for harness in NAME.inputs.safetensors beside "
+    "it";
 
 template <class Read>
 auto as_export_error(Read read) {
@@ -274,7 +275,7 @@ void check_have_values(const std::string& path, const StateDict& weights) {
   constexpr size_t kMaxNames = 3;
   throw Error(
       fmt::format("{}: the archive has no values for {} of {} weights ({}); give them with "
-                  "--weights FILE, or to harness as NAME.weights.safetensors",
+                  "--weights FILE, or for harness in NAME.weights.safetensors beside it",
                   path, names.size(), weights.size(), quoted_list(names, kMaxNames)));
 }
 

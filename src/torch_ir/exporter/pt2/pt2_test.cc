@@ -220,7 +220,7 @@ TEST(Pt2Test, WeightsWithoutValuesAreOnTheMetaDevice) {
       [&] { check_have_values(path, model.weights); },
       ThrowsMessage<Error>(path + ": the archive has no values for 2 of 2 weights "
                                   "('linear.weight', 'linear.bias'); give them with --weights "
-                                  "FILE, or to harness as NAME.weights.safetensors"));
+                                  "FILE, or for harness in NAME.weights.safetensors beside it"));
   EXPECT_THAT([&] { model.examples.for_graph(model.program); },
               ThrowsMessage<Error>(::testing::HasSubstr(
                   "the example input 'x' is a tensor of FakeTensorMode, neither a tensor nor a "
