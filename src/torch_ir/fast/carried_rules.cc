@@ -78,9 +78,9 @@ onednn::PrimitivePtr make_average(TraceRewriter& rewriter, TensorId source, Pool
 }
 
 // Averages of equal parts of an image, as many as the last two of `sizes`.
-std::optional<Replacement> average_parts(TraceRewriter& rewriter, size_t index, const Dims& sizes) {
+std::optional<Replacement> average_parts(TraceRewriter& rewriter, size_t index,
+                                         std::optional<TensorId> source, const Dims& sizes) {
   const TraceCall& call = rewriter.call(index);
-  const auto source = CallArguments(call).tensor("self");
   if (sizes.size() != 4 || !source || !is_carried_into(rewriter, call, *source)) {
     return std::nullopt;
   }
@@ -130,7 +130,9 @@ std::optional<Replacement> replace_max_pool(TraceRewriter& rewriter, size_t inde
 }
 
 std::optional<Replacement> replace_adaptive_average_pool(TraceRewriter& rewriter, size_t index) {
-  return average_parts(rewriter, index, sizes_of(rewriter, rewriter.call(index).outputs[0]));
+  const TraceCall& call = rewriter.call(index);
+  return average_parts(rewriter, index, CallArguments(call).tensor("self"),
+                       sizes_of(rewriter, call.outputs[0]));
 }
 
 std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t index,
@@ -147,7 +149,7 @@ std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t 
   };
   // A window over the whole image, as at the end of Hugging Face's EfficientNet.
   if (!is_padded && !has_own && covers(0) && covers(1)) {
-    return replace_adaptive_average_pool(rewriter, index);
+    return average_parts(rewriter, index, padding.source, sizes_of(rewriter, call.outputs[0]));
   }
   // The zeros of a call before it count; its own padding counts if it says so; what a window
   // extends past both never does.
@@ -177,7 +179,7 @@ std::optional<Replacement> replace_mean(TraceRewriter& rewriter, size_t index) {
   Dims sizes = sizes_of(rewriter, *source);
   if (sizes.size() != 4) return std::nullopt;
   sizes[2] = sizes[3] = 1;
-  return average_parts(rewriter, index, sizes);
+  return average_parts(rewriter, index, source, sizes);
 }
 
 // With other factors LibTorch and oneDNN may choose other neighbours: LibTorch multiplies by the

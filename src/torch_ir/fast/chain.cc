@@ -145,7 +145,8 @@ class ChainBuilder {
   // Whether it can be an image in channels last seen as rows of pixels.
   bool are_rows(TensorId id) const {
     const TraceTensor& made = rewriter_.tensor(chain_.made);
-    return is_channels_last(made) && rewriter_.tensor(id).sizes.back() == made.sizes[1];
+    const at::DimVector& sizes = rewriter_.tensor(id).sizes;
+    return is_channels_last(made) && !sizes.empty() && sizes.back() == made.sizes[1];
   }
 
   bool reads_all(const TraceCall& call) const {

@@ -75,13 +75,49 @@ std::vector<TensorId> parameters_of(TraceRewriter& rewriter, const TracedConvolu
   return made;
 }
 
-// Whether it multiplies the channels of one pixel with many weights.
-bool is_product(const TracedConvolution& convolution, at::IntArrayRef from) {
+void emit_made(TraceRewriter& rewriter, const TracedConvolution& convolution,
+               const onednn::PrimitivePtr& primitive,
+               const std::optional<onednn::PostOp>& activation) {
+  const Chain& chain = convolution.chain;
+  // A product has two dimensions.
+  const auto use = [&](TensorId id, const Layout& layout) {
+    const Dims sizes = dims_of(rewriter.tensor(id).sizes);
+    return rewriter.use(id, layout.sizes() == sizes ? layout : contiguous_layout(sizes));
+  };
+  std::vector<TensorId> inputs = {use(convolution.source, primitive->inputs[0])};
+  const auto parameters = parameters_of(rewriter, convolution, primitive->inputs[1]);
+  inputs.insert(inputs.end(), parameters.begin(), parameters.end());
+  std::optional<TensorId> written;
+  if (chain.addend) written = use(*chain.addend, primitive->output);
+  rewriter.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written);
+  if (activation) emit_activation(rewriter, *activation, chain.output, chain.calls.back());
+}
+
+// Of one pixel, and many weights: a product of its channels.
+bool emit_product(TraceRewriter& rewriter, const TracedConvolution& convolution) {
+  const Chain& chain = convolution.chain;
   const at::Tensor& weight = convolution.weight;
-  return convolution.groups == 1 && c10::multiply_integers(from.slice(2)) == 1 &&
-         weight.numel() == weight.size(0) * weight.size(1) &&
-         convolution.padding_before == Dims(from.size() - 2, 0) &&
-         is_read_once(from[0], weight.numel());
+  const Dims from = dims_of(rewriter.tensor(convolution.source).sizes);
+  const Dims to = dims_of(rewriter.tensor(chain.output).sizes);
+  const Dims ones(from.size() - 2, 1);
+  const auto is_one_pixel = [&](at::IntArrayRef sizes) { return sizes.slice(2) == ones; };
+  if (convolution.groups != 1 || !is_one_pixel(from) || !is_one_pixel(to) ||
+      !is_one_pixel(weight.sizes()) || convolution.padding_before != Dims(ones.size(), 0) ||
+      !keeps_weights(from[0], weight.numel())) {
+    return false;
+  }
+  onednn::PostOps post_ops = chain.post_ops;
+  const auto activation = take_activation(post_ops, /*is_winograd=*/false);
+  std::optional<Layout> bias;
+  if (convolution.bias.defined() || chain.norm) bias = contiguous_layout({to[1]});
+  const onednn::PrimitivePtr primitive =
+      guarded(onednn::make_inner_product(contiguous_layout({from[0], from[1]}),
+                                         contiguous_layout({to[1], from[1]}), bias,
+                                         contiguous_layout({to[0], to[1]}), post_ops),
+              chain, {.parameters = {weight, convolution.bias}});
+  if (primitive == nullptr) return false;
+  emit_made(rewriter, convolution, primitive, activation);
+  return true;
 }
 
 bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, const Layout& source,
@@ -104,28 +140,11 @@ bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, co
       is_winograd,
       post_ops};
   if (convolution.bias.defined() || chain.norm) wanted.bias = contiguous_layout({output_sizes[1]});
-  const Dims from = dims_of(rewriter.tensor(convolution.source).sizes);
-  const bool is_one_pixel = is_product(convolution, from);
-  const onednn::PrimitivePtr made =
-      is_one_pixel
-          ? onednn::make_inner_product(contiguous_layout({from[0], from[1]}),
-                                       contiguous_layout({output_sizes[1], from[1]}), wanted.bias,
-                                       contiguous_layout({from[0], output_sizes[1]}), post_ops)
-          : onednn::make_convolution(wanted);
   const onednn::PrimitivePtr primitive =
-      guarded(made, chain,
+      guarded(onednn::make_convolution(wanted), chain,
               {.parameters = {convolution.weight, convolution.bias}, .is_winograd = is_winograd});
   if (primitive == nullptr) return false;
-  const auto use = [&](TensorId id, const Layout& layout) {
-    return is_one_pixel ? rewriter.plain(id) : rewriter.use(id, layout);
-  };
-  std::vector<TensorId> inputs = {use(convolution.source, primitive->inputs[0])};
-  const auto parameters = parameters_of(rewriter, convolution, primitive->inputs[1]);
-  inputs.insert(inputs.end(), parameters.begin(), parameters.end());
-  std::optional<TensorId> written;
-  if (chain.addend) written = use(*chain.addend, primitive->output);
-  rewriter.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written);
-  if (activation) emit_activation(rewriter, *activation, chain.output, chain.calls.back());
+  emit_made(rewriter, convolution, primitive, activation);
   return true;
 }
 
@@ -140,6 +159,7 @@ size_t emit(TraceRewriter& rewriter, TracedConvolution convolution) {
   const bool keeps_layout = convolution.groups > 1 && (rewriter.is_carried(convolution.source) ||
                                                        made == Layout::channels_last(made.sizes()));
   const bool is_done =
+      emit_product(rewriter, convolution) ||
       (is_winograd(convolution, rewriter.tensor(chain.output)) &&
        emit_with(rewriter, convolution, any, /*is_winograd=*/true)) ||
       (keeps_layout && emit_with(rewriter, convolution, made, /*is_winograd=*/false)) ||
@@ -153,8 +173,8 @@ void cut_outer_taps(TracedConvolution& convolution, at::IntArrayRef from, at::In
   for (size_t d = 0; d + 2 < from.size(); ++d) {
     const auto axis = static_cast<int64_t>(d) + 2;
     const int64_t step = convolution.dilation[d];
-    int64_t& before = convolution.padding_before[d];
-    int64_t& after = convolution.padding_after[d];
+    int64_t before = convolution.padding_before[d];
+    int64_t after = convolution.padding_after[d];
     int64_t first = 0;
     int64_t count = convolution.weight.size(axis);
     const int64_t last_begin = (to[axis] - 1) * convolution.strides[d];
@@ -162,6 +182,11 @@ void cut_outer_taps(TracedConvolution& convolution, at::IntArrayRef from, at::In
     for (; count > 1 && after >= step && (count - 1) * step >= from[axis] + before; after -= step) {
       --count;
     }
+    if (count == convolution.weight.size(axis)) continue;
+    // Zeros times infinity may be in eager's sum.
+    if (!convolution.weight.isfinite().all().item<bool>()) return;
+    convolution.padding_before[d] = before;
+    convolution.padding_after[d] = after;
     convolution.weight = convolution.weight.narrow(axis, first, count);
     if (count == 1) convolution.dilation[d] = 1;
   }

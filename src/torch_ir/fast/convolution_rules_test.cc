@@ -11,7 +11,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -38,6 +40,7 @@ TEST_F(FuseTrace, MakesPrimitivesOfConvolutions) {
       // Of one pixel, with more weights than a cache keeps.
       {.batch = 2, .in = 512, .out = 1024, .size = 1},
       {.in = 512, .out = 1024, .size = 1, .kernel = 1, .stride = 3},
+      {.in = 512, .out = 1024, .size = 1, .kernel = 2, .stride = 2, .padding = 3, .dilation = 3},
       {.in = 24, .out = 24, .groups = 24},
       {.in = 12, .out = 24, .stride = 2, .groups = 12},
       {.in = 32, .out = 16, .groups = 4},
@@ -289,6 +292,76 @@ TEST_F(FuseTrace, ConvolvesRowsOfPixels) {
     EXPECT_EQ(difference_at_fast(graph), "");
   }
   at::set_num_threads(all_threads);
+}
+
+// Also values that no call reads, such as rows turned back into channels.
+TEST_F(FuseTrace, KeepsTheValuesOfRowsOfPixels) {
+  EagerGraph graph;
+  const auto turned = [&](const V& x) { return graph.call1("aten.transpose.int", {x, 1, 2}); };
+  const V y = convolution(graph, image(graph, {.in = 24, .size = 6}), "conv",
+                          {.in = 24, .out = 24, .groups = 24});
+  const V rows = turned(graph.call1("aten.flatten.using_ints", {y, 2}));
+  const V channels = turned(graph.call1("aten.gelu.default", {rows}));
+  graph.output(graph.call1("aten.layer_norm.default", {turned(channels), Attribute::list({24})}));
+  ExecutionOptions options;
+  options.optimization = Optimization::kFast;
+  options.keeps_values = true;
+  const ExecutionPlan plan = compile(graph.ir, graph.weights, StateDict(), options);
+  for (int round = 0; round < 2; ++round) {
+    std::map<std::string, at::Tensor> values;
+    plan.observe(graph.inputs, [&](const std::string& name, const at::Tensor& value) {
+      values[name] = value.defined() ? value.clone() : value;
+    });
+    for (const auto& [name, value] : values) {
+      EXPECT_TRUE(!value.defined() || at::allclose(value, graph.value({name}), 1e-4, 1e-4)) << name;
+    }
+    EXPECT_GT(values.size(), 2u);
+  }
+}
+
+// With more weights than a cache keeps, they are products, unless they have more pixels or the
+// pixel is a part of an image.
+TEST_F(FuseTrace, ConvolvesOnePixel) {
+  const ConvolutionCase shape{.in = 512, .out = 1024, .kernel = 1, .padding = 0};
+  const auto sliced = [](EagerGraph& graph, V x, std::vector<int64_t> dims) {
+    for (const int64_t dim : dims) {
+      x = graph.call1("aten.slice.Tensor", {x, dim, 0, dim == 1 ? 512 : 1});
+    }
+    return x;
+  };
+  const std::function<V(EagerGraph&)> sources[] = {
+      [&](EagerGraph& graph) {
+        return sliced(graph, graph.input("x", at::randn({1, 512, 3, 3})), {2, 3});
+      },
+      [&](EagerGraph& graph) {
+        return sliced(graph, graph.input("x", at::randn({2, 600, 1, 1})), {1});
+      },
+      [](EagerGraph& graph) {
+        return graph.call1("aten.expand.default", {graph.input("x", at::randn({1, 512, 1, 1})),
+                                                   Attribute::list({2, -1, -1, -1})});
+      },
+      [](EagerGraph& graph) {
+        return graph.call1(
+            "aten.constant_pad_nd.default",
+            {graph.input("x", at::randn({1, 512, 1, 1})), Attribute::list({0, 1, 0, 1})});
+      }};
+  for (const auto& source : sources) {
+    EagerGraph graph;
+    graph.output(convolution(graph, source(graph), "conv", shape));
+    EXPECT_EQ(difference_at_fast(graph), "");
+  }
+}
+
+// As in eager, zeros around an image times a weight of infinity are not a number.
+TEST_F(FuseTrace, KeepsTapsOfInfinity) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({1, 16, 4, 4}));
+  at::Tensor weight = at::randn({16, 16, 3, 3});
+  weight[0][0][0][0] = std::numeric_limits<float>::infinity();
+  const V y = graph.call1("aten.conv2d.default", {x, graph.weight("w", weight), EagerArgument(),
+                                                  pair(1), pair(12), pair(12), 1});
+  graph.output(graph.call1("aten.relu.default", {y}));
+  EXPECT_EQ(difference_at_fast(graph), "");
 }
 
 // As many rows as channels: a scale of one must not be taken for a scale of the other.

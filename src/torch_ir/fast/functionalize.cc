@@ -254,16 +254,18 @@ void copy_to_rows(Trace& trace) {
     TraceTensor copy = image;
     copy.strides = c10::get_channels_last_strides_2d(image.sizes);
     copy.buffer = trace.add_buffer(BufferKind::kIntermediate, bytes_of(image));
-    for (TraceTensor& tensor : trace.tensors) {
-      if (std::ranges::count(memory, tensor.buffer) == 0 || !is_rows_of(image, tensor)) continue;
+    std::vector<bool> are_rows(trace.tensors.size());
+    for (TensorId id = 0; id < trace.tensors.size(); ++id) {
+      TraceTensor& tensor = trace.tensors[id];
+      are_rows[id] = std::ranges::count(memory, tensor.buffer) > 0 && is_rows_of(image, tensor);
+      if (!are_rows[id]) continue;
       tensor.strides = c10::contiguous_strides(tensor.sizes);
       if (tensor.buffer == image.buffer) tensor.buffer = copy.buffer;
     }
     // Views that no call reads still have the old strides.
     std::erase_if(trace.values, [&](const TraceValue& value) {
-      const TraceTensor& tensor = trace.tensors[value.tensor];
-      return std::count(memory.begin() + 1, memory.end(), tensor.buffer) > 0 &&
-             !is_contiguous(tensor);
+      const BufferId buffer = trace.tensors[value.tensor].buffer;
+      return std::count(memory.begin() + 1, memory.end(), buffer) > 0 && !are_rows[value.tensor];
     });
     const c10::IValue format(at::MemoryFormat::ChannelsLast);
     calls.push_back({clone, {call.outputs[0], format}, {trace.add(copy)}, call.step});

@@ -37,17 +37,21 @@ size_t emit(TraceRewriter& rewriter, TracedLinear linear) {
                               : std::nullopt;
   std::optional<Layout> bias;
   if (linear.bias.defined()) bias = contiguous_layout({columns}, type);
-  const bool is_plain = type == onednn::Type::kFloat && is_read_once(rows, k * columns);
-  const Layout weights =
-      is_plain ? contiguous_layout({columns, k}) : Layout::any({columns, k}, type);
   // oneDNN takes no transposed source.
-  const bool has_rows = rewriter.tensor(linear.source).strides[1] == 1;
+  const bool is_row_major = rewriter.tensor(linear.source).strides[1] == 1;
   const Layout source =
-      has_rows ? rewriter.plain_layout(linear.source) : contiguous_layout({rows, k}, type);
+      is_row_major ? rewriter.plain_layout(linear.source) : contiguous_layout({rows, k}, type);
+  const auto make = [&](const Layout& weights) {
+    return onednn::make_inner_product(source, weights, bias,
+                                      contiguous_layout({rows, columns}, type), post_ops);
+  };
+  onednn::PrimitivePtr made;
+  if (type == onednn::Type::kFloat && keeps_weights(rows, k * columns)) {
+    made = make(contiguous_layout({columns, k}));
+  }
+  if (made == nullptr) made = make(Layout::any({columns, k}, type));
   const onednn::PrimitivePtr primitive =
-      guarded(onednn::make_inner_product(source, weights, bias,
-                                         contiguous_layout({rows, columns}, type), post_ops),
-              chain, {.parameters = {linear.weight, linear.bias}});
+      guarded(made, chain, {.parameters = {linear.weight, linear.bias}});
   if (primitive == nullptr) return 0;
   std::vector<TensorId> inputs = {rewriter.use(linear.source, source),
                                   packed_weight(rewriter, linear.weight.t(), primitive->inputs[1])};

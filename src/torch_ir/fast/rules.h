@@ -104,12 +104,6 @@ Rule fold_padding, replace_adaptive_average_pool, replace_addmm, replace_bilinea
     replace_transposed;
 PaddedRule replace_average_pool, replace_convolution, replace_max_pool;
 
-// Measured: with so few rows, oneDNN's general product reads weights that leave the cache faster
-// than its packed ones.
-inline bool is_read_once(int64_t rows, int64_t num_weights) {
-  return rows <= 3 && num_weights >= 1 << 19;
-}
-
 // A step of a GRU, if it begins with the product at `index`.
 Rule replace_gru_step;
 
@@ -198,5 +192,11 @@ bool may_sum(const TraceRewriter& rewriter, const Chain& chain, TensorId source)
 
 TensorId packed_weight(TraceRewriter& rewriter, const at::Tensor& weight,
                        const onednn::Layout& wanted);
+
+// Measured: many weights leave the cache, and with so few rows oneDNN reads them faster as they are
+// than packed.
+inline bool keeps_weights(int64_t rows, int64_t num_weights) {
+  return rows <= 3 && num_weights >= 1 << 19;
+}
 
 }  // namespace torch_ir

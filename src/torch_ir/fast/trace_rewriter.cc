@@ -448,6 +448,7 @@ onednn::Layout contiguous_layout(const onednn::Dims& sizes, onednn::Type type) {
 
 at::Tensor reorder_constant(const at::Tensor& tensor, const onednn::Layout& from,
                             const onednn::Layout& to) {
+  if (from == to) return tensor;
   const onednn::PrimitivePtr reorder = onednn::make_reorder(from, to);
   if (reorder == nullptr) return {};
   at::Tensor packed = at::empty({static_cast<int64_t>(to.bytes())}, at::kByte);
