@@ -1,8 +1,9 @@
 // ExecutionPlan: an IR, compiled once, run many times.
 //
-// `compile` resolves every operator, argument, weight and constant. The first run with inputs of
-// some layout traces the operators that eager would call, chooses a kernel for each, and plans
-// their memory; later runs only call the kernels. Nodes that cannot be replayed run between them.
+// `compile` resolves every operator, argument, weight and constant. The first run
+// traces the operators that eager would call, chooses a kernel for each, and plans their memory;
+// later runs with inputs of that layout only call the kernels. Other layouts are traced once they
+// come again. Nodes that cannot be replayed run between them.
 // Unless the options ask for `fast`, results are bit-identical to calling each node's ATen operator
 // eagerly with the same number of threads.
 //
