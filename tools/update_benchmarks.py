@@ -62,7 +62,7 @@ in the tables):
 - LSTM with 512 units, 19 %, and with 256 units, 46 %: the recurrent weights (4 MB per layer with 512
   units) do not stay in the L2 cache and are read again in each step.
 
-On 2 threads, 54 of the 140 ratios are more than 5 % worse than on 1 thread (counted by hand), because each
+On 2 threads, 42 of the 140 ratios are more than 5 % worse than on 1 thread (counted by hand), because each
 call starts as many threads as eager's does, which alone keeps `exact` exact. In MultiTaskHead, SiameseEncoder
 and Inception, a second thread also helps eager more: its max pooling takes several times as long as ours.
 PointNet at `exact` is slower because LibTorch, with several threads, computes its convolutions with oneDNN.
