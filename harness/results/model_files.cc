@@ -84,23 +84,45 @@ std::string beside(const ModelFiles& files, const std::string& kind, int set = 1
   return (fs::path(files.path).parent_path() / name).string();
 }
 
-std::string if_there(const std::string& path) { return is_file(path) ? path : ""; }
+// Whether the model has this file; what has its name and is none is an error.
+bool has_file(const ModelFiles& files, const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(path, error))) return false;
+  if (is_file(path)) return true;
+  throw Error(flag_of(files.format) + ": " + in_quotes(path) +
+              " is a folder, or a link to a file that is not there");
+}
+
+std::string weights_beside(const ModelFiles& files) {
+  const std::string path = beside(files, "weights");
+  return has_file(files, path) ? path : "";
+}
 
 // The numbers of the sets of `kind` beside the model.
 std::set<int> sets_beside(const ModelFiles& files, const std::string& kind) {
   std::set<int> sets;
-  if (is_file(beside(files, kind))) sets.insert(1);
+  if (has_file(files, beside(files, kind))) sets.insert(1);
   const std::string start = start_of_name(files, kind);
   const fs::path folder = fs::path(files.path).parent_path();
   std::error_code error;
   for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end;
        !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (!name.starts_with(start)) continue;
+    constexpr std::string_view kEnd = ".safetensors";
+    if (!name.starts_with(start) || !name.ends_with(kEnd)) continue;
+    const std::string_view number(name.begin() + static_cast<std::ptrdiff_t>(start.size()),
+                                  name.end() - static_cast<std::ptrdiff_t>(kEnd.size()));
     int set = 0;
-    std::from_chars(name.data() + start.size(), name.data() + name.size(), set);
+    const auto [end_of_number, problem] =
+        std::from_chars(number.data(), number.data() + number.size(), set);
+    if (number.empty() || end_of_number != number.data() + number.size()) continue;
     const std::string path = beside(files, kind, set);
-    if (set > 1 && name == file_name(path) && is_file(path)) sets.insert(set);
+    if (problem != std::errc() || set < 2 || name != file_name(path)) {
+      throw Error(
+          fmt::format("{}: {} is no set of tensors: the first has no number, the others 2, 3, ...",
+                      flag_of(files.format), in_quotes(entry->path().string())));
+    }
+    if (has_file(files, path)) sets.insert(set);
   }
   return sets;
 }
@@ -136,7 +158,7 @@ ModelFiles make_files(ModelFiles files) {
   files.name = model_name(files);
   // Tests in BUILD files name them.
   if (files.inputs.empty() && files.expected.empty()) find_sets(files);
-  files.weights = if_there(beside(files, "weights"));
+  files.weights = weights_beside(files);
   if (files.is_graph() && files.inputs.empty()) {
     throw Error("--ir: cannot find " + in_quotes(beside(files, "inputs")) + " with the inputs of " +
                 in_quotes(files.path));
@@ -288,7 +310,7 @@ ModelFiles files_against(const std::string& path) {
   if (is_folder(path)) files.path = (fs::path(path) / kGraphFile).string();
   check_file("--against", files.path);
   if (files.path.ends_with(".json")) files.format = FileFormat::kGraph;
-  files.weights = if_there(beside(files, "weights"));
+  files.weights = weights_beside(files);
   return files;
 }
 

@@ -98,11 +98,17 @@ TEST_F(ModelFilesTest, SetsHaveNumbersWithoutGaps) {
     put(output(""));
     expect_missing(input(".2"), output(".2"));
     put(input(".2"));
-    put(input(".02"));
     put(input(".x"));
     found.inputs = {input(""), input(".2")};
     found.expected = {output(""), output(".2")};
     expect_found(given, found);
+    for (const char* number : {".1", ".02", ".0", ".99999999999"}) {
+      put(input(number));
+      expect_refused({given}, flag_of(given.format) + ": '" + input(number) +
+                                  "' is no set of tensors: the first has no number, the others 2, "
+                                  "3, ...");
+      fs::remove(input(number));
+    }
     put(input(".3"));
     expect_missing(output(".3"), input(".3"));
     fs::remove(input(".2"));
@@ -121,6 +127,21 @@ TEST_F(ModelFilesTest, AFolderIsItsArchivesByName) {
       find_model_files({{.path = first}, {.path = path("all")}}, {}),
       ElementsAre(ModelFiles{.name = "z", .path = first}, ModelFiles{.name = "a", .path = a},
                   ModelFiles{.name = "b", .path = b, .inputs = {inputs}}));
+}
+
+TEST_F(ModelFilesTest, LinksToNothingAndFoldersAreNotPassedOver) {
+  const std::string file = make("m.pt2");
+  for (const char* kind : {"inputs", "inputs.2", "expected", "weights"}) {
+    const std::string name = path(std::string("m.") + kind + ".safetensors");
+    const std::string problem =
+        "--pt2: '" + name + "' is a folder, or a link to a file that is not there";
+    fs::create_symlink("nothing", name);
+    expect_refused({{.path = file}}, problem);
+    fs::remove(name);
+    fs::create_directory(name);
+    expect_refused({{.path = file}}, problem);
+    fs::remove(name);
+  }
 }
 
 TEST_F(ModelFilesTest, WhatIsNotThereIsAnError) {

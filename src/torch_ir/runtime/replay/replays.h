@@ -1,8 +1,8 @@
 // Replays: the frames of a graph, or of a part of one, for the layouts of inputs met so far.
 //
 // Traces a graph at the first run, and for inputs of another layout once it comes again; keeps a
-// bounded number of layouts (the last used). Each thread takes a frame, runs it and gives it back, without locks once there
-// are enough frames.
+// bounded number of layouts (the last used). Each thread takes a frame, runs it and gives it back,
+// without locks once there are enough frames.
 #pragma once
 
 #include <ATen/DimVector.h>
