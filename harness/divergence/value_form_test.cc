@@ -29,7 +29,7 @@ TEST(ValueFormTest, PaddingBehindTheTensorIsRefusedWhateverItsSize) {
 TEST(ValueFormTest, NumbersThatTheGraphCannotHoldDoNotPassAsOthers) {
   const auto in_form = [](const at::Tensor& tensor, const char* dtype, const char* of_graph) {
     return in_graph_form(tensor, {.name = "v", .dtype = dtype},
-                         {.shape = {}, .dtype = parse_dtype(of_graph)});
+                         {.shape = {}, .dtype = find_dtype(of_graph).value()});
   };
   EXPECT_TRUE(in_form(at::tensor({2.0f, 5.0f}), "float32", "int64")
                   .tensor.equal(at::tensor({2, 5}, at::kLong)));

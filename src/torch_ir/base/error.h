@@ -32,50 +32,42 @@ class Error : public std::runtime_error {
 };
 
 // A model cannot be captured, or an archive cannot be read.
-class ExportError : public Error {
- public:
+struct ExportError : Error {
   using Error::Error;
 };
 
 // An exported program cannot be turned into an IR.
-class ConversionError : public Error {
- public:
+struct ConversionError : Error {
   using Error::Error;
 };
 
 // A file is not an IR, or an IR cannot be written as JSON.
-class SerializationError : public Error {
- public:
+struct SerializationError : Error {
   using Error::Error;
 };
 
 // An IR contradicts itself or the schema of an operator that it uses.
-class ValidationError : public Error {
- public:
+struct ValidationError : Error {
   using Error::Error;
 };
 
 // A file of weights cannot be read or written, or holds no state dict.
-class WeightError : public Error {
- public:
+struct WeightError : Error {
   using Error::Error;
 };
 
 // A plan cannot be made or run: a value is missing, an input does not fit, an operator failed.
-class ExecutionError : public Error {
- public:
+struct ExecutionError : Error {
   using Error::Error;
 };
 
 // A file of the harness itself cannot be written; ends the run.
-class OutputError : public Error {
- public:
+struct OutputError : Error {
   using Error::Error;
 };
 
 // Files of the user do not fit together; ends the run, too.
-class InputError : public Error {
- public:
+struct InputError : Error {
   using Error::Error;
 };
 

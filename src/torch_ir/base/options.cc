@@ -1,9 +1,7 @@
 #include "torch_ir/base/options.h"
 
-#include <CLI/CLI.hpp>
 #include <iterator>
 
-#include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/suggestion.h"
 

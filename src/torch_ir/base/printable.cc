@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "torch_ir/base/text.h"
 
@@ -12,15 +13,11 @@ namespace {
 
 // Characters that move the cursor, end the line or change the direction of text.
 bool is_control(char32_t code) {
-  struct Range {
-    char32_t first, last;
-  };
-  constexpr Range kControls[] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0x61c, 0x61c},
-                                 {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
-  for (const Range& range : kControls) {
-    if (code >= range.first && code <= range.last) return true;
-  }
-  return false;
+  constexpr std::pair<char32_t, char32_t> kRanges[] = {{0x00, 0x1f},     {0x7f, 0x9f},
+                                                       {0x61c, 0x61c},   {0x200e, 0x200f},
+                                                       {0x2028, 0x202e}, {0x2066, 0x2069}};
+  return std::ranges::any_of(
+      kRanges, [&](const auto& range) { return code >= range.first && code <= range.second; });
 }
 
 std::string_view without_bullet(std::string_view line) {
@@ -123,9 +120,8 @@ std::string short_line(std::string_view text, size_t max_size) {
 
 std::string_view trimmed(std::string_view line) {
   constexpr std::string_view kBlanks = " \t\r\v\f";
-  const size_t first = line.find_first_not_of(kBlanks);
-  if (first == line.npos) return {};
-  return line.substr(first, line.find_last_not_of(kBlanks) + 1 - first);
+  line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+  return line.substr(0, line.find_last_not_of(kBlanks) + 1);
 }
 
 Character first_character(std::string_view text) {

@@ -65,15 +65,13 @@ std::string question(const std::vector<std::string>& names) {
 
 std::string suggest(const std::string& word, const std::vector<std::string>& known) {
   if (const auto names = completions(word, known); !names.empty()) return question(names);
-  size_t best_distance = std::max<size_t>(1, word.size() / 3) + 1;
-  const std::string* best = nullptr;
-  for (const std::string& candidate : known) {
-    const size_t distance = edit_distance(lower_case(word), lower_case(candidate));
-    if (distance >= best_distance) continue;
-    best_distance = distance;
-    best = &candidate;
-  }
-  return best == nullptr ? "" : question({*best});
+  const auto distance = [&](const std::string& candidate) {
+    return edit_distance(lower_case(word), lower_case(candidate));
+  };
+  const auto nearest = std::ranges::min_element(known, {}, distance);
+  const bool is_near =
+      nearest != known.end() && distance(*nearest) <= std::max<size_t>(1, word.size() / 3);
+  return is_near ? question({*nearest}) : "";
 }
 
 }  // namespace torch_ir

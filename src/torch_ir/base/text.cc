@@ -40,10 +40,9 @@ std::string problem_list(const std::vector<std::string>& problems, std::string_v
   for (const std::string& problem : problems) {
     count += problem.starts_with(kMore) ? std::stoul(problem.substr(kMore.size())) : 1;
   }
-  std::string text = std::to_string(count) + " problems with ";
-  text.append(what).append(":");
-  for (const std::string& problem : problems) text.append("\n").append(kIndent).append(problem);
-  return text;
+  const std::string line_break = fmt::format("\n{}", kIndent);
+  return fmt::format("{} problems with {}:{}{}", count, what, line_break,
+                     fmt::join(problems, line_break));
 }
 
 std::vector<std::string_view> lines_of_problem_list(std::string_view message) {

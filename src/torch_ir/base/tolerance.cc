@@ -12,22 +12,14 @@ bool compares_exactly(c10::ScalarType dtype) {
 }
 
 Tolerance default_tolerance(c10::ScalarType dtype) {
-  switch (dtype) {
-    case c10::ScalarType::Half:
-    case c10::ScalarType::ComplexHalf:
+  switch (c10::isQIntType(dtype) ? c10::kFloat : c10::toRealValueType(dtype)) {
+    case c10::kHalf:
       return {.rtol = 1e-3, .atol = 1e-5};
-    case c10::ScalarType::BFloat16:
+    case c10::kBFloat16:
       return {.rtol = 1.6e-2, .atol = 1e-5};
-    case c10::ScalarType::Float:
-    case c10::ScalarType::ComplexFloat:
-    case c10::ScalarType::QInt8:
-    case c10::ScalarType::QUInt8:
-    case c10::ScalarType::QInt32:
-    case c10::ScalarType::QUInt4x2:
-    case c10::ScalarType::QUInt2x4:
+    case c10::kFloat:
       return {.rtol = 1.3e-6, .atol = 1e-5};
-    case c10::ScalarType::Double:
-    case c10::ScalarType::ComplexDouble:
+    case c10::kDouble:
       return {.rtol = 1e-7, .atol = 1e-7};
     default:
       return kExactTolerance;

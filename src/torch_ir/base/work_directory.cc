@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <set>
-#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -48,52 +47,6 @@ bool make_parent(const fs::path& parent) {
   throw Error("cannot create the folder '" + parent.string() +
               "': " + (fs::is_regular_file(parent, ignored) ? "it is a file" : error.message()));
 }
-
-}  // namespace
-
-void remove_stale_work_directories(const fs::path& parent) {
-  std::error_code error;
-  const std::string unlocked = std::string(kWorkDirectoryPrefix).append(kUnlocked);
-  for (fs::directory_iterator entry(parent, error), end; entry != end; entry.increment(error)) {
-    // Empty, left by a killed process. One that is still alive makes another.
-    if (entry->path().filename().string().starts_with(unlocked)) ::rmdir(entry->path().c_str());
-    if (!is_work_directory(entry->path())) continue;
-    const int lock = lock_directory(entry->path());
-    if (lock < 0) continue;
-    std::error_code ignored;
-    fs::remove_all(entry->path(), ignored);
-    ::close(lock);
-  }
-}
-
-WorkDirectory::WorkDirectory(const fs::path& parent) {
-  has_made_parent_ = make_parent(parent);
-  remove_stale_work_directories(parent);
-  const auto fail = [&](const std::string& reason) {
-    throw Error("cannot write to '" + parent.string() + "': " + reason);
-  };
-  const fs::path prefix = parent / kWorkDirectoryPrefix;
-  std::error_code error;
-  do {
-    std::string unlocked = prefix.string().append(kUnlocked).append(kPattern);
-    if (::mkdtemp(unlocked.data()) == nullptr) fail(strerror(errno));
-    if (lock_ >= 0) ::close(lock_);
-    lock_ = lock_directory(unlocked);
-    path_ = prefix.string() + unlocked.substr(unlocked.size() - kPattern.size());
-    fs::rename(unlocked, path_, error);
-  } while (error == std::errc::no_such_file_or_directory);
-  if (error) fail(error.message());
-}
-
-WorkDirectory::~WorkDirectory() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-  if (lock_ >= 0) ::close(lock_);
-  // Removes only an empty folder.
-  if (has_made_parent_) fs::remove(path_.parent_path(), ignored);
-}
-
-namespace {
 
 [[noreturn]] void fail_to_replace(const fs::path& path, const std::string& reason) {
   throw Error("cannot write '" + path.string() + "': " + reason);
@@ -141,6 +94,48 @@ void flush(const fs::path& folder) {
 }
 
 }  // namespace
+
+void remove_stale_work_directories(const fs::path& parent) {
+  std::error_code error;
+  const std::string unlocked = std::string(kWorkDirectoryPrefix).append(kUnlocked);
+  for (fs::directory_iterator entry(parent, error), end; entry != end; entry.increment(error)) {
+    // Empty, left by a killed process. One that is still alive makes another.
+    if (entry->path().filename().string().starts_with(unlocked)) ::rmdir(entry->path().c_str());
+    if (!is_work_directory(entry->path())) continue;
+    const int lock = lock_directory(entry->path());
+    if (lock < 0) continue;
+    std::error_code ignored;
+    fs::remove_all(entry->path(), ignored);
+    ::close(lock);
+  }
+}
+
+WorkDirectory::WorkDirectory(const fs::path& parent) {
+  has_made_parent_ = make_parent(parent);
+  remove_stale_work_directories(parent);
+  const auto fail = [&](const std::string& reason) {
+    throw Error("cannot write to '" + parent.string() + "': " + reason);
+  };
+  const fs::path prefix = parent / kWorkDirectoryPrefix;
+  std::error_code error;
+  do {
+    std::string unlocked = prefix.string().append(kUnlocked).append(kPattern);
+    if (::mkdtemp(unlocked.data()) == nullptr) fail(strerror(errno));
+    if (lock_ >= 0) ::close(lock_);
+    lock_ = lock_directory(unlocked);
+    path_ = prefix.string() + unlocked.substr(unlocked.size() - kPattern.size());
+    fs::rename(unlocked, path_, error);
+  } while (error == std::errc::no_such_file_or_directory);
+  if (error) fail(error.message());
+}
+
+WorkDirectory::~WorkDirectory() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+  if (lock_ >= 0) ::close(lock_);
+  // Removes only an empty folder.
+  if (has_made_parent_) fs::remove(path_.parent_path(), ignored);
+}
 
 void check_replaceable(const fs::path& to, const std::vector<std::string>& names) {
   std::error_code ignored;

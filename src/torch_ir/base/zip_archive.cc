@@ -212,9 +212,7 @@ struct ZipArchive::Impl {
     if (entry.size == 0) return {source.bytes.data, 0, source.bytes.owner};
     const EntryFile file = open_entry(entry.index, ZIP_FL_COMPRESSED);
     std::byte first;
-    if (read_entry(file, &first, 1) != 1) {
-      fail(entry.name, "is not where the directory says");
-    }
+    if (read_entry(file, &first, 1) != 1) fail(entry.name, "is not where the directory says");
     const uint64_t offset = source.last_read;
     if (entry.size > source.bytes.size || offset > source.bytes.size - entry.size) {
       fail(entry.name, "has " + std::to_string(entry.size) +

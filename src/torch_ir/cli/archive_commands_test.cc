@@ -36,7 +36,7 @@ class ArchiveCommandsTest : public CliTest {
     for (const TensorMeta& input : ir.graph_inputs) {
       std::vector<int64_t> shape = input.shape;
       for (int64_t& size : shape) size = size == kDynamicSize ? 3 : size;
-      tensors.emplace_back(input.name, at::full(shape, 3, parse_dtype(input.dtype)));
+      tensors.emplace_back(input.name, at::full(shape, 3, find_dtype(input.dtype).value()));
     }
     return tensor_file("inputs.safetensors", tensors);
   }

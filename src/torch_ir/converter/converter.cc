@@ -69,8 +69,7 @@ void check_constants(const Program& program) {
     if (!is_unnamed || !program.constants[input.target].is_meta()) continue;
     const Value& value = program[input.value];
     throw ExportError(fmt::format(
-        "cannot export {}: constant '{}' ({}){} has no values: it is a tensor of the module "
-        "that "
+        "cannot export {}: constant '{}' ({}){} has no values: it is a tensor of the module that "
         "is neither a parameter nor a buffer, on the meta device; name it with register_constant "
         "(lifted_constants.h), or make the module on the CPU",
         program.model_name.empty() ? "the model" : "model '" + printable(program.model_name) + "'",

@@ -1,15 +1,12 @@
 // IRConverter: converts an exported program to an IR.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "torch_ir/ir/document.h"
 
 namespace torch_ir {
-
-using OpConverter = std::function<OpNode(const Node& node, const GraphAnalyzer& analyzer)>;
 
 // Registers a converter, which turns calls of `op_type` ("aten.conv2d.default") into nodes of the
 // IR; it does not register an operator. It replaces an earlier one. Operators without one use

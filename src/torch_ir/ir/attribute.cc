@@ -1,12 +1,14 @@
 #include "torch_ir/ir/attribute.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <iterator>
 #include <ostream>
+#include <ranges>
 
 #include "torch_ir/ir/dtype.h"
 
@@ -43,11 +45,7 @@ struct AttributeToText {
   std::string operator()(const ValueRef& value) const { return '%' + value.name; }
   std::string operator()(const Opaque& value) const { return '<' + value.what + '>'; }
   std::string operator()(const Attribute::List& values) const {
-    std::string text;
-    for (const Attribute& value : values) {
-      text += (text.empty() ? "" : ", ") + attribute_text(value);
-    }
-    return "[" + text + "]";
+    return fmt::format("[{}]", fmt::join(values | std::views::transform(attribute_text), ", "));
   }
 };
 
@@ -77,8 +75,9 @@ std::vector<std::string> value_refs(const Attribute& attribute) {
   if (const auto* ref = attribute.get_if<ValueRef>()) return {ref->name};
   std::vector<std::string> names;
   if (const auto* items = attribute.get_if<Attribute::List>()) {
-    for (const Attribute& item : *items)
+    for (const Attribute& item : *items) {
       std::ranges::move(value_refs(item), std::back_inserter(names));
+    }
   }
   return names;
 }

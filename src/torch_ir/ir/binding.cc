@@ -17,6 +17,8 @@ namespace {
 constexpr std::string_view kListSizes = "_tensor_list_sizes";
 constexpr std::string_view kListNoneMasks = "_tensor_list_none_masks";
 
+constinit DefineOperators define_operators = nullptr;
+
 enum class ArgumentKind { kTensor, kTensorList, kOther };
 
 struct ArgumentType {
@@ -45,70 +47,6 @@ ArgumentType classify(const c10::Argument& argument) {
   }
   return {ArgumentKind::kOther, is_optional, false};
 }
-
-class Encoder {
- public:
-  Encoder(OpNode& node, const InputOf& input_of) : node_(node), input_of_(input_of) {}
-
-  void encode(const c10::Argument& argument, const std::optional<ArgumentValue>& given) {
-    const auto* attribute = given ? std::get_if<Attribute>(&*given) : nullptr;
-    const ArgumentType type = classify(argument);
-    // None for an optional tensor is the same as leaving it out.
-    const bool is_none =
-        attribute != nullptr && attribute->is_none() && type.kind != ArgumentKind::kOther;
-    if (!given || is_none) {
-      num_absent_ += type.kind == ArgumentKind::kTensor;
-    } else if (attribute != nullptr) {
-      attributes_.set(argument.name(), *attribute);
-    } else if (const auto* list = std::get_if<ValueList>(&*given)) {
-      add_list(*list);
-    } else {
-      if (type.kind == ArgumentKind::kTensor && type.is_optional) {
-        optional_inputs_.emplace_back(node_.inputs.size(), &argument);
-      }
-      node_.inputs.push_back(input_of_(std::get<ValueId>(*given)));
-    }
-  }
-
-  // List attributes come first, as the Python package writes them.
-  void finish() {
-    if (num_absent_ > 0) {
-      for (const auto& [input, argument] : optional_inputs_) {
-        node_.inputs[input].arg = argument->name();
-      }
-    }
-    if (sizes_.empty()) {
-      node_.attrs = std::move(attributes_);
-      return;
-    }
-    node_.attrs.set(kListSizes, Attribute(std::move(sizes_)));
-    if (!masks_.empty()) node_.attrs.set(kListNoneMasks, Attribute(std::move(masks_)));
-    for (const auto& [name, value] : attributes_) node_.attrs.set(name, value);
-  }
-
- private:
-  void add_list(const ValueList& list) {
-    Attribute::List mask;
-    int64_t count = 0;
-    for (const auto& item : list) {
-      mask.emplace_back(!item.has_value());
-      if (!item) continue;
-      node_.inputs.push_back(input_of_(*item));
-      ++count;
-    }
-    sizes_.emplace_back(count);
-    if (count < std::ssize(list)) masks_.emplace_back(std::move(mask));
-  }
-
-  OpNode& node_;
-  const InputOf& input_of_;
-  AttributeMap attributes_;
-  Attribute::List sizes_;
-  Attribute::List masks_;
-  // The inputs that are optional tensors. If others are absent, positions are ambiguous.
-  std::vector<std::pair<size_t, const c10::Argument*>> optional_inputs_;
-  size_t num_absent_ = 0;
-};
 
 }  // namespace
 
@@ -423,12 +361,6 @@ std::optional<c10::OperatorName> parse_op_type(std::string_view op_type) {
                            overload == "default" ? std::string() : std::string(overload));
 }
 
-namespace {
-
-constinit DefineOperators define_operators = nullptr;
-
-}  // namespace
-
 void set_operator_definitions(DefineOperators define) { define_operators = define; }
 
 std::optional<c10::OperatorHandle> find_operator(std::string_view op_type) {
@@ -480,11 +412,56 @@ std::vector<Argument> OperatorBinder::bind(const OpNode& node, const std::vector
 
 void encode_arguments(const c10::FunctionSchema& schema, const GivenArguments& arguments,
                       const InputOf& input_of, OpNode& node) {
-  Encoder encoder(node, input_of);
+  AttributeMap attributes;
+  Attribute::List sizes;
+  Attribute::List masks;
+  // The inputs that are optional tensors. If others are absent, positions are ambiguous.
+  std::vector<std::pair<size_t, const c10::Argument*>> optional_inputs;
+  size_t num_absent = 0;
+  const auto add_list = [&](const ValueList& list) {
+    Attribute::List mask;
+    int64_t count = 0;
+    for (const auto& item : list) {
+      mask.emplace_back(!item.has_value());
+      if (!item) continue;
+      node.inputs.push_back(input_of(*item));
+      ++count;
+    }
+    sizes.emplace_back(count);
+    if (count < std::ssize(list)) masks.emplace_back(std::move(mask));
+  };
   for (size_t i = 0; i < arguments.size(); ++i) {
-    encoder.encode(schema.arguments()[i], arguments[i]);
+    const c10::Argument& argument = schema.arguments()[i];
+    const std::optional<ArgumentValue>& given = arguments[i];
+    const auto* attribute = given ? std::get_if<Attribute>(&*given) : nullptr;
+    const ArgumentType type = classify(argument);
+    // None for an optional tensor is the same as leaving it out.
+    const bool is_none =
+        attribute != nullptr && attribute->is_none() && type.kind != ArgumentKind::kOther;
+    if (!given || is_none) {
+      num_absent += type.kind == ArgumentKind::kTensor;
+    } else if (attribute != nullptr) {
+      attributes.set(argument.name(), *attribute);
+    } else if (const auto* list = std::get_if<ValueList>(&*given)) {
+      add_list(*list);
+    } else {
+      if (type.kind == ArgumentKind::kTensor && type.is_optional) {
+        optional_inputs.emplace_back(node.inputs.size(), &argument);
+      }
+      node.inputs.push_back(input_of(std::get<ValueId>(*given)));
+    }
   }
-  encoder.finish();
+  if (num_absent > 0) {
+    for (const auto& [input, argument] : optional_inputs) node.inputs[input].arg = argument->name();
+  }
+  if (sizes.empty()) {
+    node.attrs = std::move(attributes);
+    return;
+  }
+  // List attributes come first, as the Python package writes them.
+  node.attrs.set(kListSizes, Attribute(std::move(sizes)));
+  if (!masks.empty()) node.attrs.set(kListNoneMasks, Attribute(std::move(masks)));
+  for (const auto& [name, value] : attributes) node.attrs.set(name, value);
 }
 
 }  // namespace torch_ir

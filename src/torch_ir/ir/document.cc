@@ -12,6 +12,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/json.h"
 
 namespace torch_ir {
 namespace {
@@ -43,28 +44,6 @@ void encode_with_schema(const Node& node, const c10::FunctionSchema& schema,
   encode_arguments(schema, arguments, input_of, converted);
 }
 
-// Converts `attribute` to what an IR file gives back without a schema: names for dtypes, devices
-// and the like, lists for complex numbers.
-struct UntypedForm {
-  Attribute operator()(c10::ScalarType value) const { return dtype_name(value); }
-  Attribute operator()(c10::Layout value) const { return layout_name(value); }
-  Attribute operator()(c10::MemoryFormat value) const { return memory_format_name(value); }
-  Attribute operator()(c10::Device value) const { return value.str(); }
-  Attribute operator()(std::complex<double> value) const {
-    return Attribute::list({value.real(), value.imag()});
-  }
-  Attribute operator()(const Attribute::List& items) const {
-    Attribute::List plain;
-    for (const Attribute& item : items) plain.push_back(std::visit(*this, item.value()));
-    return plain;
-  }
-  Attribute operator()(std::monostate) const { return {}; }
-  template <class Plain>
-  Attribute operator()(const Plain& value) const {
-    return value;
-  }
-};
-
 // Without a schema positions mean nothing, so each input names its argument.
 void encode_by_name(const Node& node, const InputOf& input_of, OpNode& converted) {
   std::vector<c10::Argument> schema;
@@ -73,12 +52,26 @@ void encode_by_name(const Node& node, const InputOf& input_of, OpNode& converted
     schema.emplace_back(argument.name, c10::AnyType::get());
     values.emplace_back(argument.value);
     auto* attribute = std::get_if<Attribute>(&*values.back());
-    if (attribute != nullptr) *attribute = std::visit(UntypedForm(), attribute->value());
+    if (attribute != nullptr) *attribute = untyped_form(*attribute);
   }
   encode_arguments(c10::FunctionSchema(node.target, "", schema, {}), values, input_of, converted);
   auto input = converted.inputs.begin();
   for (const Argument& argument : node.arguments) {
     for_each_value(argument, [&](ValueId) { (input++)->arg = argument.name; });
+  }
+}
+
+void convert_graph(const Graph& graph, const GraphAnalyzer& analyzer, const OpConverter& convert,
+                   IRGraph& converted) {
+  converted.graph_inputs = analyzer.get_graph_inputs();
+  converted.graph_outputs = analyzer.get_graph_outputs();
+  converted.constant_outputs = graph.constant_outputs;
+  for (const Node& node : graph.nodes) {
+    OpNode& call = converted.nodes.emplace_back(convert(node, analyzer));
+    call.module = node.origin.module;
+    for (const Graph& inner : node.graphs) {
+      convert_graph(inner, GraphAnalyzer(inner), convert, call.graphs.emplace_back());
+    }
   }
 }
 
@@ -165,14 +158,12 @@ TensorMeta GraphAnalyzer::get_output_meta(ValueId value) const {
     throw ConversionError(fmt::format("the exported program has no value {}", value));
   }
   const Value& known = graph_[value];
-  TensorMeta meta;
-  meta.name = known.name;
-  meta.shape = known.shape;
-  meta.dtype = dtype_name(known.dtype);
-  meta.symbolic_shape = known.symbolic_shape;
-  meta.is_scalar = known.is_scalar;
-  meta.expression = known.expression;
-  return meta;
+  return {.name = known.name,
+          .shape = known.shape,
+          .dtype = dtype_name(known.dtype),
+          .symbolic_shape = known.symbolic_shape,
+          .is_scalar = known.is_scalar,
+          .expression = known.expression};
 }
 
 ValueId GraphAnalyzer::find(const std::string& name) const {
@@ -197,27 +188,7 @@ OpNode convert_default(const Node& node, const GraphAnalyzer& analyzer) {
   return converted;
 }
 
-namespace {
-
-using Convert = std::function<OpNode(const Node&, const GraphAnalyzer&)>;
-
-void convert_graph(const Graph& graph, const GraphAnalyzer& analyzer, const Convert& convert,
-                   IRGraph& converted) {
-  converted.graph_inputs = analyzer.get_graph_inputs();
-  converted.graph_outputs = analyzer.get_graph_outputs();
-  converted.constant_outputs = graph.constant_outputs;
-  for (const Node& node : graph.nodes) {
-    OpNode& call = converted.nodes.emplace_back(convert(node, analyzer));
-    call.module = node.origin.module;
-    for (const Graph& inner : node.graphs) {
-      convert_graph(inner, GraphAnalyzer(inner), convert, call.graphs.emplace_back());
-    }
-  }
-}
-
-}  // namespace
-
-IR to_ir(const Program& program, const Convert& convert) {
+IR to_ir(const Program& program, const OpConverter& convert) {
   const GraphAnalyzer analyzer(program);
   IR ir;
   ir.model_name = program.model_name;
@@ -235,7 +206,5 @@ IR to_ir(const Program& program, const Convert& convert) {
   ir.constants = analyzer.get_constants();
   return ir;
 }
-
-IR to_ir(const Program& program) { return to_ir(program, convert_default); }
 
 }  // namespace torch_ir

@@ -55,11 +55,10 @@ class GraphAnalyzer {
 // Operators that this process does not know keep all their arguments by name.
 OpNode convert_default(const Node& node, const GraphAnalyzer& analyzer);
 
-// The document of `program`, each node as convert_default gives it.
-IR to_ir(const Program& program);
+using OpConverter = std::function<OpNode(const Node& node, const GraphAnalyzer& analyzer)>;
 
-// As above, with `convert` for each call; the graphs of its node are converted here.
-IR to_ir(const Program& program,
-         const std::function<OpNode(const Node&, const GraphAnalyzer&)>& convert);
+// The document of `program`, with `convert` for each call; the graphs of its node are converted
+// here.
+IR to_ir(const Program& program, const OpConverter& convert = convert_default);
 
 }  // namespace torch_ir

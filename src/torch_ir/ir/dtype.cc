@@ -1,9 +1,9 @@
 #include "torch_ir/ir/dtype.h"
 
-#include <span>
+#include <algorithm>
+#include <iterator>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/printable.h"
 
 namespace torch_ir {
 namespace {
@@ -56,52 +56,32 @@ constexpr Named<c10::MemoryFormat> kMemoryFormats[] = {
     {c10::MemoryFormat::ChannelsLast3d, "channels_last_3d"},
 };
 
-template <class T>
-std::string name_of(std::span<const Named<T>> table, T value, const char* kind) {
-  for (const Named<T>& entry : table) {
+std::string name_of(const auto& table, auto value, const char* kind) {
+  for (const auto& entry : table) {
     if (entry.value == value) return std::string(entry.name);
   }
   throw Error(std::string(kind) + " " + std::to_string(static_cast<int>(value)) +
               " has no name in Python");
 }
 
-template <class T>
-std::optional<T> find(std::span<const Named<T>> table, std::string_view name) {
-  for (const Named<T>& entry : table) {
-    if (entry.name == name) return entry.value;
-  }
-  return std::nullopt;
+template <class T, size_t kSize>
+std::optional<T> find(const Named<T> (&table)[kSize], std::string_view name) {
+  const auto* const entry = std::ranges::find(table, name, &Named<T>::name);
+  return entry == std::end(table) ? std::nullopt : std::optional(entry->value);
 }
 
 }  // namespace
 
-std::string dtype_name(c10::ScalarType dtype) {
-  return name_of<c10::ScalarType>(kDtypes, dtype, "dtype");
-}
-
-std::string layout_name(c10::Layout layout) {
-  return name_of<c10::Layout>(kLayouts, layout, "layout");
-}
-
+std::string dtype_name(c10::ScalarType dtype) { return name_of(kDtypes, dtype, "dtype"); }
+std::string layout_name(c10::Layout layout) { return name_of(kLayouts, layout, "layout"); }
 std::string memory_format_name(c10::MemoryFormat format) {
-  return name_of<c10::MemoryFormat>(kMemoryFormats, format, "memory format");
+  return name_of(kMemoryFormats, format, "memory format");
 }
 
-std::optional<c10::ScalarType> find_dtype(std::string_view name) {
-  return find<c10::ScalarType>(kDtypes, name);
-}
-
-std::optional<c10::Layout> find_layout(std::string_view name) {
-  return find<c10::Layout>(kLayouts, name);
-}
-
+std::optional<c10::ScalarType> find_dtype(std::string_view name) { return find(kDtypes, name); }
+std::optional<c10::Layout> find_layout(std::string_view name) { return find(kLayouts, name); }
 std::optional<c10::MemoryFormat> find_memory_format(std::string_view name) {
-  return find<c10::MemoryFormat>(kMemoryFormats, name);
-}
-
-c10::ScalarType parse_dtype(std::string_view name) {
-  if (const auto dtype = find_dtype(name)) return *dtype;
-  throw Error("unknown dtype '" + printable(name) + "'");
+  return find(kMemoryFormats, name);
 }
 
 }  // namespace torch_ir

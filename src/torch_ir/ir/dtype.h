@@ -22,7 +22,4 @@ std::optional<c10::ScalarType> find_dtype(std::string_view name);
 std::optional<c10::Layout> find_layout(std::string_view name);
 std::optional<c10::MemoryFormat> find_memory_format(std::string_view name);
 
-// Throws Error("unknown dtype 'NAME'").
-c10::ScalarType parse_dtype(std::string_view name);
-
 }  // namespace torch_ir

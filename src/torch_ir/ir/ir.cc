@@ -88,12 +88,6 @@ bool has_symbol(const AnyValue& value) {
 
 }  // namespace
 
-bool OpNode::operator==(const OpNode& other) const {
-  return name == other.name && op_type == other.op_type && inputs == other.inputs &&
-         outputs == other.outputs && attrs == other.attrs && graphs == other.graphs &&
-         module == other.module;
-}
-
 bool IR::operator==(const IR& other) const {
   return model_name == other.model_name && pytorch_version == other.pytorch_version &&
          IRGraph::operator==(other) && weights == other.weights &&

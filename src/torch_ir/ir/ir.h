@@ -98,7 +98,7 @@ struct OpNode {
   // calls of the model itself. It labels the node and has no effect on what is computed.
   std::string module = {};
 
-  bool operator==(const OpNode& other) const;
+  bool operator==(const OpNode&) const = default;
 };
 
 // Bounds of an expression of symbols; empty means no limit.

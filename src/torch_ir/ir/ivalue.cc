@@ -44,18 +44,10 @@ const T& get(const Attribute& attribute) {
   throw DoesNotFit();
 }
 
-double to_double(const Attribute& attribute) {
-  if (const auto* integer = attribute.get_if<int64_t>()) return static_cast<double>(*integer);
-  return get<double>(attribute);
-}
-
-// Boxed kernels read a SymInt[] whose values are known as an int[].
-c10::TypePtr without_symbols(const c10::TypePtr& type) {
-  return type->kind() == TypeKind::SymIntType ? c10::TypePtr(c10::IntType::get()) : type;
-}
-
 c10::IValue to_list(const Attribute& attribute, const c10::Type& type) {
-  const c10::TypePtr element = without_symbols(type.castRaw<c10::ListType>()->getElementType());
+  c10::TypePtr element = type.castRaw<c10::ListType>()->getElementType();
+  // Boxed kernels read a SymInt[] whose values are known as an int[].
+  if (element->kind() == TypeKind::SymIntType) element = c10::IntType::get();
   c10::impl::GenericList list(element);
   for (const Attribute& item : get<Attribute::List>(attribute)) {
     list.push_back(convert(item, *element));
@@ -69,9 +61,6 @@ c10::IValue convert(const Attribute& attribute, const c10::Type& type) {
     case TypeKind::OptionalType:
       if (attribute.is_none()) return {};
       return convert(attribute, *type.castRaw<c10::OptionalType>()->getElementType());
-    case TypeKind::NoneType:
-      if (attribute.is_none()) return {};
-      throw DoesNotFit();
     case TypeKind::BoolType:
       return get<bool>(attribute);
     case TypeKind::IntType:
@@ -79,7 +68,8 @@ c10::IValue convert(const Attribute& attribute, const c10::Type& type) {
       return get<int64_t>(attribute);
     case TypeKind::FloatType:
     case TypeKind::SymFloatType:
-      return to_double(attribute);
+      if (const auto* integer = attribute.get_if<int64_t>()) return static_cast<double>(*integer);
+      return get<double>(attribute);
     case TypeKind::NumberType:
       return to_scalar(attribute);
     case TypeKind::ComplexType: {

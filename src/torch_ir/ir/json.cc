@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <system_error>
 #include <unordered_map>
@@ -76,7 +77,6 @@ void read_shape(const JsonValue& value, const Place& place, TensorMeta& tensor) 
   }
 }
 
-// Reads a list, using `read` for each item.
 template <class Read>
 auto list_of(Read read) {
   return
@@ -105,9 +105,7 @@ TensorMeta read_tensor(const JsonValue& value, const Place& place) {
   return tensor;
 }
 
-std::vector<TensorMeta> read_tensors(const JsonValue& value, const Place& place) {
-  return as_list_of(value, place, read_tensor);
-}
+const auto read_tensors = list_of(read_tensor);
 
 ConstantOutput read_constant_output(const JsonValue& value, const Place& place) {
   const ObjectReader members(value, place, {"index", "value"});
@@ -121,9 +119,7 @@ class GraphReader {
     graph.graph_inputs = members.get("graph_inputs", read_tensors);
     graph.graph_outputs = members.get("graph_outputs", read_tensors);
     members.find("constant_outputs", list_of(read_constant_output), graph.constant_outputs);
-    graph.nodes = members.get("nodes", list_of([&](const JsonValue& value, const Place& place) {
-                                return read_node(value, place);
-                              }));
+    graph.nodes = members.get("nodes", list_of(std::bind_front(&GraphReader::read_node, this)));
   }
 
  private:
@@ -139,10 +135,7 @@ class GraphReader {
       node.attrs = read_attributes(*attrs, place.key("attrs"), find_schema(node.op_type));
     }
     // The parser has limited their nesting.
-    members.find("graphs", list_of([&](const JsonValue& inner, const Place& where) {
-                   return read_graph(inner, where);
-                 }),
-                 node.graphs);
+    members.find("graphs", list_of(std::bind_front(&GraphReader::read_graph, this)), node.graphs);
     members.find("module", as_string, node.module);
     return node;
   }
@@ -353,9 +346,31 @@ JsonValue to_json(const std::vector<SymbolRange>& ranges) {
   return out.take();
 }
 
+bool is_version_1(const TensorMeta& tensor) {
+  return !is_dynamic(tensor) && !tensor.is_scalar && tensor.mutates.empty();
+}
+
+bool are_version_1(const std::vector<TensorMeta>& tensors) {
+  return std::ranges::all_of(tensors, is_version_1);
+}
+
+bool is_node_of_version_1(const OpNode& node) {
+  return are_version_1(node.inputs) && are_version_1(node.outputs) && node.graphs.empty() &&
+         std::ranges::all_of(node.attrs, [](const AttributeMap::Item& item) {
+           return value_refs(item.second).empty() && item.second.get_if<Opaque>() == nullptr;
+         });
+}
+
+bool is_ir_of_version_1(const IR& ir) {
+  return are_version_1(ir.graph_inputs) && are_version_1(ir.graph_outputs) &&
+         ir.constant_outputs.empty() && ir.constant_inputs.empty() &&
+         ir.range_constraints.empty() && ir.guards.empty() &&
+         std::ranges::all_of(ir.nodes, is_node_of_version_1);
+}
+
 JsonValue to_json(const IR& ir) {
   ObjectWriter out(15);
-  if (format_version(ir) != 1) out.add("format_version", format_version(ir));
+  if (!is_ir_of_version_1(ir)) out.add(kFormatVersionKey, kFormatVersion);
   out.add("model_name", ir.model_name);
   out.add("pytorch_version", ir.pytorch_version);
   add_signature(ir, out);
@@ -379,37 +394,15 @@ JsonValue to_json(const IR& ir) {
   return out.take();
 }
 
-// --- The version ---
-
-bool is_version_1(const TensorMeta& tensor) {
-  return !is_dynamic(tensor) && !tensor.is_scalar && tensor.mutates.empty();
-}
-
-bool are_version_1(const std::vector<TensorMeta>& tensors) {
-  return std::ranges::all_of(tensors, is_version_1);
-}
-
-bool is_node_of_version_1(const OpNode& node) {
-  return are_version_1(node.inputs) && are_version_1(node.outputs) && node.graphs.empty() &&
-         std::ranges::all_of(node.attrs, [](const auto& item) {
-           return value_refs(item.second).empty() &&
-                  item.second.template get_if<Opaque>() == nullptr;
-         });
-}
-
 }  // namespace
-
-int64_t format_version(const IR& ir) {
-  const bool is_first = are_version_1(ir.graph_inputs) && are_version_1(ir.graph_outputs) &&
-                        ir.constant_outputs.empty() && ir.constant_inputs.empty() &&
-                        ir.range_constraints.empty() && ir.guards.empty() &&
-                        std::ranges::all_of(ir.nodes, is_node_of_version_1);
-  return is_first ? 1 : 2;
-}
 
 std::string serialize_ir(const IR& ir) { return python_json(to_json(ir)); }
 
 IR deserialize_ir(std::string_view text) { return read_ir(parse_json(text)); }
+
+Attribute untyped_form(const Attribute& attribute) {
+  return read_plain_attribute(to_json(attribute), Place());
+}
 
 void save_ir(const IR& ir, const std::string& path) { write_file(path, serialize_ir(ir)); }
 

@@ -6,7 +6,6 @@
 // "nodes[3].inputs[0].shape". deserialize_ir(serialize_ir(ir)) == ir. See ir_format.md.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,11 +15,12 @@ namespace torch_ir {
 
 std::string serialize_ir(const IR& ir);
 
-// The format version that `ir` needs and is written with: 1, the Python package's, or 2.
-int64_t format_version(const IR& ir);
-
 // Throws SerializationError if `text` is not an IR. Does not validate the IR; see resolve.h.
 [[nodiscard]] IR deserialize_ir(std::string_view text);
+
+// What a file gives back of the attribute of an unknown operator: names for dtypes, devices and the
+// like, lists for complex numbers.
+Attribute untyped_form(const Attribute& attribute);
 
 // Writes atomically. Throws Error if `path` cannot be written.
 void save_ir(const IR& ir, const std::string& path);

@@ -1,6 +1,5 @@
 #include "torch_ir/ir/json_constants.h"
 
-#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/view_as_complex.h>
 #include <c10/core/DynamicCast.h>

@@ -80,15 +80,14 @@ double as_float(const JsonValue& value, const Place& place) {
   place.fail("a float", value);
 }
 
-ObjectReader::ObjectReader(const JsonValue& value, const Place& place)
-    : members_(&as_object(value, place)), place_(place), skips_null_(true) {}
-
 ObjectReader::ObjectReader(const JsonValue& value, const Place& place,
                            std::initializer_list<std::string_view> known)
-    : members_(&as_object(value, place)), place_(place), skips_null_(false) {
+    : members_(&as_object(value, place)), place_(place), skips_null_(known.size() == 0) {
+  if (skips_null_) return;
   for (const auto& [key, member] : *members_) {
-    if (std::ranges::find(known, key) == known.end())
+    if (std::ranges::find(known, key) == known.end()) {
       place.fail("unknown key '" + printable(key) + "'");
+    }
   }
 }
 

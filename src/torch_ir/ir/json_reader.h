@@ -67,10 +67,10 @@ auto as_list_of(const JsonValue& value, const Place& place, const Read& read) {
 
 class ObjectReader {
  public:
-  // Accepts any keys, and treats null as a missing member: for formats that later versions extend.
-  ObjectReader(const JsonValue& value, const Place& place);
+  // Accepts only the keys in `known`. Without them it accepts any, and treats null as a missing
+  // member: for formats that later versions extend.
   ObjectReader(const JsonValue& value, const Place& place,
-               std::initializer_list<std::string_view> known);
+               std::initializer_list<std::string_view> known = {});
 
   // Null if there is no such member; `get` fails instead.
   const JsonValue* find(std::string_view key) const;

@@ -8,12 +8,10 @@
 #include <cstdlib>
 #include <limits>
 #include <sstream>
-#include <string>
 #include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
-#include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/json_value.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/testing/test_graphs.h"
@@ -21,6 +19,8 @@
 namespace torch_ir {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::ThrowsMessage;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -100,7 +100,7 @@ TEST(JsonTest, AnEmptyConstantHasTheShapeOfItsWeight) {
       "weight_name_mapping": {"c_none": "none"},
       "constants": {"none": {"data": [], "dtype": "float32"}}})");
   EXPECT_EQ(ir.constants["none"].sizes(), (std::vector<int64_t>{0, 3}));
-  EXPECT_THAT(find_problems(ir), ::testing::IsEmpty());
+  EXPECT_THAT(find_problems(ir), IsEmpty());
   EXPECT_EQ(deserialize_ir(serialize_ir(ir)), ir);
 }
 
@@ -143,7 +143,7 @@ TEST(JsonTest, ExampleOfThePageIsWellFormed) {
   const size_t begin = page.find(fence) + fence.size();
   const IR ir = deserialize_ir(page.substr(begin, page.find("```", begin) - begin));
   EXPECT_EQ(ir.model_name, "MaskedLinear");
-  EXPECT_THAT(find_problems(ir), ::testing::IsEmpty());
+  EXPECT_THAT(find_problems(ir), IsEmpty());
 }
 
 TEST(JsonTest, ConstantsOfEveryDtypeOfTheSchemaAreRead) {
@@ -201,6 +201,52 @@ TEST(JsonErrorTest, KeysAndValuesThatDoNotFitAreRefusedWithTheirPlace) {
                  "nodes[0].attrs: duplicate key 'a'");
   expect_refused(ir_text("", R"(, "constants": {"mask": {"data": [1], "dtype": "float31"}})"),
                  "constants.mask.dtype: unknown dtype 'float31'");
+}
+
+// --- Versions ---
+
+// The files of the versions of the format. A change of the format needs a new version and file.
+TEST(JsonVersionTest, GoldenFilesAreReadAndWritten) {
+  EXPECT_EQ(serialize_ir(extended_ir()), testdata("version_1.json"));
+  EXPECT_EQ(deserialize_ir(testdata("version_1.json")), extended_ir());
+  const std::string text = testdata("version_2.json");
+  const IR ir = deserialize_ir(text);
+  EXPECT_EQ(serialize_ir(ir), text);
+  EXPECT_THAT(find_problems(ir), IsEmpty());
+  // The additions of version 2.
+  EXPECT_EQ(ir.graph_inputs, std::vector{dynamic("x", {"s0", "3"})});
+  EXPECT_EQ(ir.graph_outputs[0].mutates, "b_count");
+  EXPECT_EQ(ir.graph_outputs[2], made_by(number("mul", "int64", "2*s0"), "mul"));
+  EXPECT_EQ(ir.constant_outputs, (std::vector<ConstantOutput>{{2, Attribute()}, {4, 7}}));
+  EXPECT_EQ(ir.constant_inputs,
+            (AttributeMap{{"scale", 0.5}, {"mode", "sum"}, {"mask", Attribute()}}));
+  EXPECT_EQ(ir.range_constraints,
+            (std::vector<SymbolRange>{{"s0", 2, 16}, {"2*s0", 4, std::nullopt}}));
+  EXPECT_THAT(ir.guards, ElementsAre("x.size()[0] % 2 == 0", "L['x']._base.size()[0] != 3"));
+  EXPECT_EQ(ir.nodes[1].attrs, (AttributeMap{{"a", 2}, {"b", ValueRef{"sym_size_int"}}}));
+  const std::vector<IRGraph>& graphs = ir.nodes[4].graphs;
+  ASSERT_EQ(graphs.size(), 2u);
+  EXPECT_EQ(graphs[0].nodes[0].op_type, "aten.neg.default");
+  EXPECT_EQ(graphs[1].constant_outputs, (std::vector<ConstantOutput>{{1, Attribute()}}));
+}
+
+TEST(JsonVersionTest, OnlyWhatNeedsVersion2IsWrittenAsSuchAndVersion1NeedsNone) {
+  IR ir = extended_ir();
+  ir.constant_outputs = {{0, Attribute()}};
+  EXPECT_EQ(parse_json(serialize_ir(ir)).at("format_version"), 2);
+  EXPECT_EQ(deserialize_ir(ir_text("", R"(, "format_version": 1)")), deserialize_ir(ir_text("")));
+}
+
+TEST(JsonVersionTest, OtherVersionsAreRefusedFirst) {
+  // Otherwise the additions of a later version would be reported as unknown keys.
+  expect_refused(ir_text("", R"(, "symbols": {}, "format_version": 3)"),
+                 "format_version: unsupported IR format version 3: this program reads "
+                 "versions 1 to 2; use a newer program");
+  expect_refused(
+      ir_text("", R"(, "format_version": 0)"),
+      "format_version: unsupported IR format version 0: this program reads versions 1 to 2");
+  expect_refused(ir_text("", R"(, "format_version": "1")"),
+                 "format_version: expected an integer, found a string");
 }
 
 // --- Files ---

@@ -92,12 +92,6 @@ const std::string* find_duplicate(std::span<const std::string> keys) {
 // an object that grows copies its members and compares every key.
 class TreeBuilder {
  public:
-  using number_integer_t = JsonValue::number_integer_t;
-  using number_unsigned_t = JsonValue::number_unsigned_t;
-  using number_float_t = JsonValue::number_float_t;
-  using string_t = JsonValue::string_t;
-  using binary_t = JsonValue::binary_t;
-
   TreeBuilder(std::string_view text, bool has_stand_ins)
       : text_(text), has_stand_ins_(has_stand_ins) {}
 
@@ -105,11 +99,11 @@ class TreeBuilder {
 
   bool null() { return add(nullptr); }
   bool boolean(bool value) { return add(value); }
-  bool number_integer(number_integer_t value) { return add(value); }
-  bool number_unsigned(number_unsigned_t value) {
+  bool number_integer(int64_t value) { return add(value); }
+  bool number_unsigned(uint64_t value) {
     return std::in_range<int64_t>(value) ? add(static_cast<int64_t>(value)) : add(value);
   }
-  bool number_float(number_float_t value, const string_t& text) {
+  bool number_float(double value, const std::string& text) {
     if (has_stand_ins_) {
       for (const NonFinite& number : kNonFinite) {
         if (text == number.stand_in) return add(number.value);
@@ -121,11 +115,11 @@ class TreeBuilder {
     }
     return add(value);
   }
-  bool string(string_t& value) { return add(std::move(value)); }
-  bool binary(binary_t&) { return false; }  // JSON text has no binary values.
+  bool string(std::string& value) { return add(std::move(value)); }
+  bool binary(JsonValue::binary_t&) { return false; }  // JSON text has no binary values.
 
   bool start_object(size_t) { return open(nullptr, next_position()); }
-  bool key(string_t& value) {
+  bool key(std::string& value) {
     keys_.push_back(std::move(value));
     return true;
   }
@@ -308,24 +302,16 @@ JsonValue parse_json(std::string_view text, size_t max_values) {
 }
 
 const char* kind_of(const JsonValue& value) {
-  switch (value.type()) {
-    case JsonValue::value_t::null:
-      return "null";
-    case JsonValue::value_t::boolean:
-      return "a boolean";
-    case JsonValue::value_t::number_integer:
-      return "an integer";
-    case JsonValue::value_t::number_unsigned:
-      return "an integer beyond 63 bits";
-    case JsonValue::value_t::number_float:
-      return "a float";
-    case JsonValue::value_t::string:
-      return "a string";
-    case JsonValue::value_t::array:
-      return "a list";
-    default:
-      return "an object";
-  }
+  // In the order of the library's value_t.
+  constexpr const char* kKinds[] = {"null",
+                                    "an object",
+                                    "a list",
+                                    "a string",
+                                    "a boolean",
+                                    "an integer",
+                                    "an integer beyond 63 bits",
+                                    "a float"};
+  return kKinds[static_cast<size_t>(value.type())];
 }
 
 std::string python_json(const JsonValue& value) {

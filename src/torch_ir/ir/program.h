@@ -18,7 +18,6 @@
 #include <variant>
 #include <vector>
 
-#include "torch_ir/ir/attribute.h"
 #include "torch_ir/ir/ir.h"
 
 namespace torch_ir {

@@ -22,12 +22,6 @@
 namespace torch_ir {
 namespace {
 
-Attribute example_of(const TensorMeta& meta) {
-  if (meta.dtype == "bool") return false;
-  if (meta.dtype == "float64") return 0.0;
-  return 0;
-}
-
 // Resolves one graph: the IR's, which also has placeholders and weights, or a control flow node's.
 class GraphResolver {
  public:
@@ -401,8 +395,8 @@ class GraphResolver {
   std::vector<Argument> resolve_arguments(const OpNode& node, const std::vector<ValueId>& inputs) {
     if (node.op_type.empty()) report_("node '{}' has no op_type", node.name);
     if (node.op_type == kGetItem) check_getitem(node, report_);
-    const bool is_opaque = std::ranges::any_of(node.attrs, [](const auto& attribute) {
-      return attribute.second.template get_if<Opaque>() != nullptr;
+    const bool is_opaque = std::ranges::any_of(node.attrs, [](const AttributeMap::Item& item) {
+      return item.second.get_if<Opaque>() != nullptr;
     });
     const bool has_schema = node.op_type != kGetItem && !is_opaque;
     Operator* op = has_schema ? find_operator(node.op_type) : nullptr;
@@ -431,9 +425,11 @@ class GraphResolver {
 
   void check_attributes(const OpNode& node, const std::vector<Argument>& arguments,
                         const c10::FunctionSchema& schema) {
-    const auto example = [&](const ValueRef& ref) {
+    const auto example = [&](const ValueRef& ref) -> Attribute {
       const TensorMeta* declared = declaration_of(ref.name);
-      return declared == nullptr ? Attribute(0) : example_of(*declared);
+      if (declared != nullptr && declared->dtype == "bool") return false;
+      if (declared != nullptr && declared->dtype == "float64") return 0.0;
+      return 0;
     };
     for (const Argument& given : arguments) {
       const auto* attribute = std::get_if<Attribute>(&given.value);
@@ -449,11 +445,8 @@ class GraphResolver {
 
   Operator* find_operator(const std::string& op_type) {
     const auto [entry, is_new] = operators_.try_emplace(op_type);
-    if (is_new) {
-      if (const c10::FunctionSchema* schema = find_schema(op_type)) {
-        entry->second.emplace(*schema, OperatorBinder(*schema));
-      }
-    }
+    const c10::FunctionSchema* schema = is_new ? find_schema(op_type) : nullptr;
+    if (schema != nullptr) entry->second.emplace(*schema, OperatorBinder(*schema));
     return entry->second ? &*entry->second : nullptr;
   }
 

@@ -3,6 +3,8 @@
 #include <ATen/core/jit_type.h>
 #include <fmt/format.h>
 
+#include <functional>
+
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/ivalue.h"
 
@@ -28,8 +30,6 @@ bool is_absent(const c10::IValue& value) {
   return value.isNone() || (value.isTensor() && !value.toTensor().defined());
 }
 
-bool is_no_tensor(const c10::IValue& value) { return !value.isTensor(); }
-
 }  // namespace
 
 std::vector<c10::IValue> flat_values(const torch::jit::Stack& stack) {
@@ -42,7 +42,7 @@ std::vector<c10::IValue> output_values(const torch::jit::Stack& results, size_t 
   std::vector<c10::IValue> values = flat_values(results);
   if (values.size() != num_outputs) std::erase_if(values, is_absent);
   const size_t num_made = values.size();
-  if (values.size() != num_outputs) std::erase_if(values, is_no_tensor);
+  if (values.size() != num_outputs) std::erase_if(values, std::not_fn(&c10::IValue::isTensor));
   if (values.size() == num_outputs) return values;
   throw ExecutionError(fmt::format("it returned {} value{}, expected {}", num_made,
                                    num_made == 1 ? "" : "s", num_outputs));

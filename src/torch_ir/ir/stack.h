@@ -11,12 +11,10 @@
 #include <c10/util/FunctionRef.h>
 
 #include <optional>
-#include <string>
 #include <type_traits>
 #include <variant>
 #include <vector>
 
-#include "torch_ir/ir/attribute.h"
 #include "torch_ir/ir/ir.h"
 
 namespace torch_ir {

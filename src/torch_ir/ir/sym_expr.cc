@@ -140,8 +140,7 @@ class Parser {
     const char* const begin = text_.data() + position_;
     const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), number);
     if (error != std::errc()) fail("has a number beyond 64 bits");
-    const char* const next = begin + (end - begin);
-    const bool is_float = next != text_.data() + text_.size() && (*next == '.' || *next == 'e');
+    const bool is_float = end != text_.data() + text_.size() && (*end == '.' || *end == 'e');
     if (!is_condition() || !is_float) {
       position_ += static_cast<size_t>(end - begin);
       return add({{}, {}, number, {}});

@@ -14,18 +14,18 @@
 namespace torch_ir {
 namespace {
 
-std::string expression_problem(const std::string& text) {
+std::optional<std::string> expression_problem(const std::string& text) {
   try {
     SymExpr::parse(text);
-    return {};
+    return std::nullopt;
   } catch (const ValidationError& error) {
     return error.what();
   }
 }
 
-// Says why no tensor of this shape and dtype can be made; empty if one can. Unknown or wrong sizes
-// count as one.
-std::string size_problem(const TensorMeta& meta, c10::ScalarType dtype) {
+// Says why no tensor of this shape and dtype can be made, if so. Unknown or wrong sizes count as
+// one.
+std::optional<std::string> size_problem(const TensorMeta& meta, c10::ScalarType dtype) {
   if (meta.shape.size() > kMaxTensorDims) {
     return fmt::format("has {} dimensions; a tensor can have at most {}", meta.shape.size(),
                        kMaxTensorDims);
@@ -38,7 +38,7 @@ std::string size_problem(const TensorMeta& meta, c10::ScalarType dtype) {
                          kMaxTensorBytes);
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 bool has_same_shape(const TensorMeta& a, const TensorMeta& b) {
@@ -164,10 +164,8 @@ void check_meta(const TensorMeta& meta, const std::string& kind, const ProblemRe
   for (size_t i = 0; i < meta.shape.size(); ++i) {
     const bool is_symbolic = !meta.symbolic_shape.empty() && !meta.symbolic_shape[i].empty();
     if (is_symbolic) {
-      if (const std::string problem = expression_problem(meta.symbolic_shape[i]);
-          !problem.empty()) {
-        report("{}: {}", what(), problem);
-      }
+      const auto problem = expression_problem(meta.symbolic_shape[i]);
+      if (problem) report("{}: {}", what(), *problem);
     } else if (meta.shape[i] < 0) {
       report("{} has a negative size: {}", what(), shape_list_text(meta));
       break;
@@ -176,8 +174,8 @@ void check_meta(const TensorMeta& meta, const std::string& kind, const ProblemRe
   const auto dtype = find_dtype(meta.dtype);
   if (!dtype) {
     report("{} has the unknown dtype '{}'", what(), meta.dtype);
-  } else if (const std::string problem = size_problem(meta, *dtype); !problem.empty()) {
-    report("{} {}", what(), problem);
+  } else if (const auto problem = size_problem(meta, *dtype)) {
+    report("{} {}", what(), *problem);
   }
   if (!meta.is_scalar) return;
   if (!meta.shape.empty())
@@ -207,9 +205,8 @@ void refuse_requires_grad(const TensorMeta& value, const ProblemReport& report) 
 
 void check_ranges(const std::vector<SymbolRange>& ranges, const ProblemReport& report) {
   for (const auto& [expression, min, max] : ranges) {
-    if (const std::string problem = expression_problem(expression); !problem.empty()) {
-      report("range_constraints: {}", problem);
-    }
+    const auto problem = expression_problem(expression);
+    if (problem) report("range_constraints: {}", *problem);
     if (min && max && *min > *max) {
       report("range_constraints: empty range for '{}': at least {} and at most {}", expression,
              *min, *max);
@@ -233,7 +230,7 @@ void check_constant_outputs(const IRGraph& graph, const ProblemReport& report) {
 
 void check_input_sizes(const TensorMeta& input, const ProblemReport& report) {
   for (const std::string& text : input.symbolic_shape) {
-    if (text.empty() || !expression_problem(text).empty()) continue;
+    if (text.empty() || expression_problem(text)) continue;
     const SymExpr expression = SymExpr::parse(text);
     if (const auto function = expression.unknown_function()) {
       report("graph input '{}': the size '{}' uses the unknown function '{}'", input.name, text,

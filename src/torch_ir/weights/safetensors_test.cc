@@ -41,7 +41,7 @@ constexpr const char* kDtypes[] = {
 StateDict tensors_of_every_dtype() {
   const at::Tensor values = at::tensor({0, 1, 2, 3, 5, 7}, at::kDouble).view({2, 3});
   StateDict tensors;
-  for (const char* name : kDtypes) tensors.insert(name, values.to(parse_dtype(name)));
+  for (const char* name : kDtypes) tensors.insert(name, values.to(find_dtype(name).value()));
   return tensors;
 }
 

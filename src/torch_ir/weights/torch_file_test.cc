@@ -55,7 +55,7 @@ TEST(TorchFileTest, EveryDtypeIsRead) {
     SCOPED_TRACE(name);
     const at::Tensor& tensor = std::get<at::Tensor>(value->value);
     EXPECT_EQ(dtype_name(tensor.scalar_type()), name);
-    const at::Tensor expected = values.to(parse_dtype(name));
+    const at::Tensor expected = values.to(find_dtype(name).value());
     EXPECT_EQ(tensor.sizes(), expected.sizes());
     EXPECT_EQ(
         std::string_view(static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()),
