@@ -16,7 +16,6 @@ TEST(FailureKindTest, EachHasANameOfItsOwnThatReadsBackAndOthersAreRefused) {
     EXPECT_TRUE(names.insert(failure_kind_name(kind)).second);
     EXPECT_EQ(parse_failure_kind(failure_kind_name(kind)), kind);
   }
-  EXPECT_EQ(names.size(), kFailureKinds.size());
   EXPECT_THAT([] { parse_failure_kind("exploded"); },
               ::testing::ThrowsMessage<Error>(::testing::StartsWith(
                   "unknown failure kind 'exploded'; expected one of: 'extract "

@@ -1,9 +1,6 @@
 #include "torch_ir/base/file_names.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <string>
 
 #include "torch_ir/base/file.h"
 

@@ -11,7 +11,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <string>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -20,31 +20,37 @@
 namespace torch_ir {
 namespace {
 
-using ::testing::HasSubstr;
+namespace fs = std::filesystem;
 using ::testing::ThrowsMessage;
+
+void write_new(const std::string& path) { write_file(path, "new"); }
+
+void expect_error(const std::function<void(const std::string&)>& action, const std::string& verb,
+                  const std::string& path, const std::string& reason) {
+  EXPECT_THAT([&] { action(path); },
+              ThrowsMessage<Error>("cannot " + verb + " '" + path + "': " + reason));
+}
 
 // A temporary folder, removed with its content.
 class FileTest : public ::testing::Test {
  protected:
   FileTest() {
-    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::path(::testing::TempDir()) / (std::string("file_") + info->name());
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
   }
-  ~FileTest() override { std::filesystem::remove_all(folder_); }
+  ~FileTest() override { fs::remove_all(folder_); }
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
   std::vector<std::string> entries() const {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    for (const auto& entry : fs::directory_iterator(folder_)) {
       names.push_back(entry.path().filename());
     }
     return names;
   }
 
-  std::filesystem::path folder_;
+  const fs::path folder_ = ::testing::TempDir() + "file_test";
 };
 
 // Makes every write that takes a file beyond `bytes` fail, as a full disk does.
@@ -78,18 +84,12 @@ TEST_F(FileTest, ReadsBackWhatWasWritten) {
 
 TEST_F(FileTest, WhatCanNotBeOpenedIsNamed) {
   const std::string folder = folder_.string();
-  EXPECT_THAT(
-      [&] { read_file(path("missing")); },
-      ThrowsMessage<Error>("cannot open '" + path("missing") + "': No such file or directory"));
-  EXPECT_THAT([&] { read_file(folder); },
-              ThrowsMessage<Error>("cannot read '" + folder + "': it is a directory"));
-  EXPECT_THAT([&] { map_file(folder); },
-              ThrowsMessage<Error>("cannot read '" + folder + "': it is a directory"));
-  EXPECT_THAT([&] { write_file(folder, "text"); },
-              ThrowsMessage<Error>("cannot write '" + folder + "': it is a directory"));
-  EXPECT_THAT([&] { write_file(path("no/such/file"), "text"); },
-              ThrowsMessage<Error>("cannot write '" + path("no/such/file") +
-                                   "': No such file or directory"));
+  const std::string missing = path("no/such/file");
+  expect_error(read_file, "open", missing, "No such file or directory");
+  expect_error(read_file, "read", folder, "it is a directory");
+  expect_error(map_file, "read", folder, "it is a directory");
+  expect_error(write_new, "write", folder, "it is a directory");
+  expect_error(write_new, "write", missing, "No such file or directory");
 }
 
 TEST_F(FileTest, FailedAndUncommittedWritesLeaveTheOldFileAndNothingElse) {
@@ -97,21 +97,13 @@ TEST_F(FileTest, FailedAndUncommittedWritesLeaveTheOldFileAndNothingElse) {
   AtomicFile(path("a")).write("new");
   {
     const FileSizeLimit limit(1000);
-    EXPECT_THAT([&] { write_file(path("a"), std::string(5000, 'x')); },
-                ThrowsMessage<Error>("cannot write '" + path("a") + "': File too large"));
+    const auto write_much = [](const std::string& file) {
+      write_file(file, std::string(5000, 'x'));
+    };
+    expect_error(write_much, "write", path("a"), "File too large");
   }
   EXPECT_EQ(read_file(path("a")), "old");
   EXPECT_THAT(entries(), ::testing::ElementsAre("a"));
-}
-
-TEST_F(FileTest, WritersOfOneFileDoNotMeet) {
-  AtomicFile first(path("a"));
-  AtomicFile second(path("a"));
-  first.write("first");
-  second.write("second");
-  second.commit();
-  first.commit();
-  EXPECT_EQ(read_file(path("a")), "first");
 }
 
 TEST_F(FileTest, PermissionsAreTheUsualOrThoseOfTheReplacedFile) {
@@ -125,37 +117,36 @@ TEST_F(FileTest, PermissionsAreTheUsualOrThoseOfTheReplacedFile) {
     write_file(path("a"), "new");
     ASSERT_EQ(::stat(path("a").c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777, mode);
-    std::filesystem::remove(path("a"));
+    fs::remove(path("a"));
   }
   ::umask(old_mask);
 }
 
 TEST_F(FileTest, SymbolicLinkIsReplacedAndNotFollowed) {
   write_file(path("target"), "old");
-  std::filesystem::create_symlink("target", path("link"));
-  std::filesystem::create_symlink("nowhere", path("dangling"));
+  fs::create_symlink("target", path("link"));
+  fs::create_symlink("nowhere", path("dangling"));
   write_file(path("link"), "new");
   write_file(path("dangling"), "new");
   EXPECT_EQ(read_file(path("target")), "old");
   for (const char* name : {"link", "dangling"}) {
-    EXPECT_FALSE(std::filesystem::is_symlink(path(name)));
+    EXPECT_FALSE(fs::is_symlink(path(name)));
     EXPECT_EQ(read_file(path(name)), "new");
   }
-  std::filesystem::create_directory_symlink(".", path("folder"));
-  EXPECT_THAT([&] { write_file(path("folder"), "new"); },
-              ThrowsMessage<Error>(HasSubstr("it is a directory")));
+  fs::create_directory_symlink(".", path("folder"));
+  expect_error(write_new, "write", path("folder"), "it is a directory");
 }
 
 TEST_F(FileTest, LinkThroughAProcessIsReplacedAndNotFollowed) {
   write_file(path("target"), "old");
   const std::string process = "/proc/" + std::to_string(::getpid());
   for (const std::string& root : {std::string("/proc/self"), process}) {
-    std::filesystem::remove(path("link"));
-    std::filesystem::create_symlink(root + "/root" + path("target"), path("link"));
+    fs::remove(path("link"));
+    fs::create_symlink(root + "/root" + path("target"), path("link"));
     ASSERT_EQ(read_file(path("link")), "old");
     write_file(path("link"), "new");
     EXPECT_EQ(read_file(path("target")), "old");
-    EXPECT_FALSE(std::filesystem::is_symlink(path("link")));
+    EXPECT_FALSE(fs::is_symlink(path("link")));
     EXPECT_EQ(read_file(path("link")), "new");
   }
 }
@@ -168,11 +159,11 @@ TEST_F(FileTest, LinkToAnOpenFileMeansThatFile) {
   struct stat before = {};
   ASSERT_EQ(::fstat(kept, &before), 0);
   for (const int descriptor : {kept, deleted}) {
-    std::filesystem::remove(path("link"));
-    std::filesystem::create_symlink("/proc/self/fd/" + std::to_string(descriptor), path("link"));
+    fs::remove(path("link"));
+    fs::create_symlink("/proc/self/fd/" + std::to_string(descriptor), path("link"));
     write_file(path("link"), "new");
     write_file(path("link"), "er");
-    EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+    EXPECT_TRUE(fs::is_symlink(path("link")));
   }
   struct stat after = {};
   ASSERT_EQ(::stat(path("a").c_str(), &after), 0);
@@ -192,7 +183,7 @@ TEST_F(FileTest, NameOfAnOpenFileMeansThatFile) {
   const std::string name = "/dev/fd/" + std::to_string(descriptor);
   write_file(name, "new");
   EXPECT_EQ(read_file(path("a")), "new");
-  EXPECT_TRUE(std::filesystem::is_symlink(name));
+  EXPECT_TRUE(fs::is_symlink(name));
   ::close(descriptor);
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
@@ -204,7 +195,7 @@ TEST_F(FileTest, NameOfAnOpenFileMeansThatFile) {
   ::close(ends[1]);
 }
 
-TEST_F(FileTest, WhatAKilledProcessLeftGoesWithTheNextFile) {
+TEST_F(FileTest, WhatAKilledProcessLeftGoesWithTheNextFileAndWritersOfOneFileDoNotMeet) {
   write_file(path("a"), "old");
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
@@ -237,10 +228,9 @@ TEST_F(FileTest, WhatAKilledProcessLeftGoesWithTheNextFile) {
 
 TEST_F(FileTest, DevicesAreWrittenToAndFilesOfTheSystemRead) {
   write_file("/dev/null", "text");
-  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
-  EXPECT_THAT([] { write_file("/dev/full", "text"); },
-              ThrowsMessage<Error>("cannot write '/dev/full': No space left on device"));
-  EXPECT_THAT(read_file("/proc/self/status"), HasSubstr("VmPeak"));
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  expect_error(write_new, "write", "/dev/full", "No space left on device");
+  EXPECT_THAT(read_file("/proc/self/status"), ::testing::HasSubstr("VmPeak"));
 }
 
 TEST_F(FileTest, WritingToAMappingDoesNotReachTheFile) {
@@ -262,12 +252,9 @@ TEST_F(FileTest, WaitsForWhoeverWritesToAPipe) {
 }
 
 TEST_F(FileTest, ReadsNoOtherDevicesAndMapsNoPipe) {
-  EXPECT_THAT(
-      [] { read_file("/dev/zero"); },
-      ThrowsMessage<Error>("cannot read '/dev/zero': it is neither a regular file nor a pipe"));
+  expect_error(read_file, "read", "/dev/zero", "it is neither a regular file nor a pipe");
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
-  EXPECT_THAT([&] { map_file(path("pipe")); },
-              ThrowsMessage<Error>(HasSubstr("it is not a regular file")));
+  expect_error(map_file, "map", path("pipe"), "it is not a regular file");
   int ends[2] = {};
   ASSERT_EQ(::pipe(ends), 0);
   ASSERT_EQ(::write(ends[1], "text", 4), 4);

@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <string>
 
 namespace torch_ir {
 namespace {

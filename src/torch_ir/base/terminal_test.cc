@@ -9,9 +9,6 @@
 
 #include <iostream>
 #include <sstream>
-#include <string>
-
-#include "torch_ir/base/printable.h"
 
 namespace torch_ir {
 namespace {
@@ -110,11 +107,6 @@ TEST(FinishOutputTest, AFullDiskIsOne) {
     EXPECT_FALSE(finish_output(std::cout, err, "tool"));
   }
   EXPECT_EQ(err.str(), "tool: cannot write to the standard output\n");
-}
-
-TEST(MessageLineTest, IsOneLineWithTheProgram) {
-  EXPECT_EQ(message_line("tool", "what\nwhere"), "tool: what where\n");
-  EXPECT_LE(message_line("tool", std::string(5000, 'a')).size(), kMaxMessageSize + 1);
 }
 
 }  // namespace

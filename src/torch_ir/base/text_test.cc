@@ -46,6 +46,7 @@ TEST(ProblemListTest, IsFoundInMessagesAndPrintedALineForEachProblem) {
   }
   EXPECT_EQ(message_line("tool", problem_list({"a\tb", "c"}, "the inputs")),
             "tool: 2 problems with the inputs:\n  a b\n  c\n");
+  EXPECT_EQ(message_line("tool", "what\nwhere"), "tool: what where\n");
 }
 
 }  // namespace

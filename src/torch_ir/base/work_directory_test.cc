@@ -6,10 +6,9 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <functional>
 #include <map>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
@@ -35,42 +34,34 @@ class WorkDirectoryTest : public ::testing::Test {
   const fs::path parent_ = ::testing::TempDir() + "work_directory_test/reports";
 };
 
-// The files that a process killed in the middle of a run leaves behind.
-fs::path leave_stale(const fs::path& parent) {
+// Calls `work` in a process, and kills that `delay` nanoseconds after `work` has called `begin`.
+void kill_during(const std::function<void(const std::function<void()>& begin)>& work,
+                 long delay = 0) {
   int ends[2];
-  EXPECT_EQ(::pipe(ends), 0);
+  ASSERT_EQ(::pipe(ends), 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    const WorkDirectory directory(parent);
-    std::ofstream(directory.path() / "request.json") << "{}";
-    const std::string path = directory.path().string();
-    if (::write(ends[1], path.data(), path.size()) < 0) ::_exit(1);
-    ::close(ends[1]);
+    work([&] {
+      if (::write(ends[1], "", 1) != 1) ::_exit(1);
+    });
     for (;;) ::pause();
   }
-  ::close(ends[1]);
-  char path[4096];
-  const ssize_t size = ::read(ends[0], path, sizeof(path));
-  ::close(ends[0]);
+  char byte = 0;
+  ASSERT_EQ(::read(ends[0], &byte, 1), 1);
+  const timespec pause = {.tv_sec = 0, .tv_nsec = delay};
+  ::nanosleep(&pause, nullptr);
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
-  return std::string(path, static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  ::close(ends[0]);
+  ::close(ends[1]);
 }
 
-TEST_F(WorkDirectoryTest, IsGoneWithItsRun) {
-  fs::create_directories(parent_);
+TEST_F(WorkDirectoryTest, IsGoneWithItsRunAsIsAFolderThatWasMadeForItAndStaysEmpty) {
   {
     const WorkDirectory directory(parent_);
     EXPECT_TRUE(fs::is_directory(directory.path()));
     EXPECT_EQ(directory.path().parent_path(), parent_);
     std::ofstream(directory.path() / "request.json") << "{}";
-  }
-  EXPECT_EQ(num_entries(), 0u);
-}
-
-TEST_F(WorkDirectoryTest, AFolderThatWasMadeForItGoesWhereItStaysEmpty) {
-  {
-    const WorkDirectory directory(parent_);
   }
   EXPECT_FALSE(fs::exists(parent_));
   {
@@ -81,7 +72,13 @@ TEST_F(WorkDirectoryTest, AFolderThatWasMadeForItGoesWhereItStaysEmpty) {
 }
 
 TEST_F(WorkDirectoryTest, WhatAKilledRunLeftGoesWithTheNext) {
-  const fs::path stale = leave_stale(parent_);
+  kill_during([&](const auto& begin) {
+    const WorkDirectory directory(parent_);
+    std::ofstream(directory.path() / "request.json") << "{}";
+    begin();
+    ::pause();
+  });
+  const fs::path stale = fs::directory_iterator(parent_)->path();
   EXPECT_TRUE(fs::exists(stale / "request.json"));
   // Killed before it could lock its directory.
   fs::create_directory(parent_ / ".torch-ir-run-new-a1B2c3");
@@ -111,8 +108,7 @@ TEST_F(WorkDirectoryTest, ARunBesideThisOneKeepsItsOwnAndKnowsWhatLiesInIt) {
   EXPECT_NE(first.path(), second.path());
   EXPECT_TRUE(fs::exists(first.path()));
   EXPECT_TRUE(fs::exists(second.path()));
-  const WorkDirectory directory(parent_);
-  EXPECT_TRUE(is_in_work_directory((directory.path() / "ir" / "a.json").string()));
+  EXPECT_TRUE(is_in_work_directory((first.path() / "ir" / "a.json").string()));
   EXPECT_FALSE(is_in_work_directory((parent_ / "ir" / "a.json").string()));
 }
 
@@ -244,22 +240,11 @@ TEST_F(MoveFilesTest, AKillLeavesWholeFilesAndTheLastNameWithItsOwn) {
     fs::remove_all(scratch_);
     write(to_, kOld);
     write(from_, kNew);
-    int ends[2];
-    ASSERT_EQ(::pipe(ends), 0);
-    const pid_t child = ::fork();
-    if (child == 0) {
-      const char byte = 0;
-      if (::write(ends[1], &byte, 1) == 1) replace();
-      ::pause();
-    }
-    char byte = 0;
-    ASSERT_EQ(::read(ends[0], &byte, 1), 1);
-    const timespec pause = {.tv_sec = 0, .tv_nsec = i * 100'000};
-    ::nanosleep(&pause, nullptr);
-    ::kill(child, SIGKILL);
-    ::waitpid(child, nullptr, 0);
-    ::close(ends[0]);
-    ::close(ends[1]);
+    const auto move = [&](const auto& begin) {
+      begin();
+      replace();
+    };
+    ASSERT_NO_FATAL_FAILURE(kill_during(move, i * 100'000));
     Files files = files_in(to_);
     // A kill may also leave folders that have become empty.
     std::erase_if(files, [](const auto& file) { return file.second == "an empty folder"; });

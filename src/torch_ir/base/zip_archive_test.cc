@@ -3,12 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <memory>
-#include <string>
-
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/file.h"
 #include "torch_ir/base/testing/zip_builder.h"
 
 namespace torch_ir {
@@ -121,9 +116,8 @@ TEST(ZipArchiveTest, ReadComparesTheChecksumAndMapDoesNot) {
   EXPECT_EQ(opened(build_zip({entry})).read("a").text(), "content");
 }
 
-constexpr const char* kCannotInflate =
-    "'a.zip' entry 'a' cannot be inflated: its content does not match its checksum or its size in "
-    "the directory";
+constexpr const char* kInflatesToOther =
+    "cannot be inflated: its content does not match its checksum or its size in the directory";
 
 // --- Rejected archives ---
 
@@ -131,10 +125,10 @@ void expect_no_archive(const std::string& bytes, const ::testing::Matcher<std::s
   EXPECT_THAT([&] { opened(bytes); }, ThrowsMessage<Error>(message));
 }
 
-// Expects an error with `message` when the entry "a" is mapped.
-void expect_no_entry(const std::string& bytes, const ::testing::Matcher<std::string>& message) {
-  const ZipArchive archive = opened(bytes);
-  EXPECT_THAT([&] { archive.map("a"); }, ThrowsMessage<Error>(message));
+// Expects an error when `entry`, which is called "a", is mapped.
+void expect_no_entry(const ZipEntry& entry, const std::string& message) {
+  const ZipArchive archive = opened(build_zip({entry}));
+  EXPECT_THAT([&] { archive.map("a"); }, ThrowsMessage<Error>("'a.zip' entry 'a' " + message));
 }
 
 TEST(ZipArchiveTest, WhatIsNoArchive) {
@@ -162,42 +156,39 @@ TEST(ZipArchiveTest, EveryTruncation) {
 TEST(ZipArchiveTest, EntriesThatAreNotThereOrNotSupported) {
   EXPECT_THAT([] { opened(build_zip({{"a", ""}})).map("b\n"); },
               ThrowsMessage<Error>("'a.zip' has no entry 'b\\x0a'"));
-  expect_no_entry(build_zip({{"a", "123", /*method=*/12}}),
-                  "'a.zip' entry 'a' has the unsupported compression method 12; store it "
-                  "uncompressed, as PyTorch does");
+  expect_no_entry({"a", "123", /*method=*/12},
+                  "has the unsupported compression method 12; store it uncompressed, as PyTorch "
+                  "does");
 }
 
 TEST(ZipArchiveTest, SizesThatDeflatingCanNotGive) {
   ZipEntry bomb = {"a", deflate_stored("content"), ZipEntry::kDeflated};
-  bomb.size = 1'000'000'000;
-  expect_no_entry(build_zip({bomb}),
-                  "'a.zip' entry 'a' is invalid: it declares 12 bytes that inflate to 1000000000, "
-                  "more than deflate can reach");
   bomb.size = 13 * 1032;
-  expect_no_entry(build_zip({bomb}), HasSubstr("more than deflate can reach"));
+  expect_no_entry(bomb,
+                  "is invalid: it declares 12 bytes that inflate to 13416, more than deflate can "
+                  "reach");
   bomb.size -= 1;
-  expect_no_entry(build_zip({bomb}), kCannotInflate);
+  expect_no_entry(bomb, kInflatesToOther);
 }
 
 TEST(ZipArchiveTest, TooMuchToInflate) {
   ZipEntry bomb = {"a", std::string(1 << 20, 'a'), ZipEntry::kDeflated};
   bomb.size = 600'000'000;
-  expect_no_entry(
-      build_zip({bomb}),
-      AllOf(StartsWith("'a.zip' entry 'a' has 1048576 bytes that inflate to 600000000"),
-            HasSubstr("more than the 536870912 that the compressed entries of an archive may have "
-                      "together")));
+  expect_no_entry(bomb,
+                  "has 1048576 bytes that inflate to 600000000, more than the 536870912 that the "
+                  "compressed entries of an archive may have together; store it uncompressed, as "
+                  "PyTorch does");
 }
 
 TEST(ZipArchiveTest, SizesAndChecksumsThatAreNotTrue) {
   for (const size_t size : {6, 8}) {
     ZipEntry entry = deflated_content();
     entry.size = size;
-    expect_no_entry(build_zip({entry}), kCannotInflate);
+    expect_no_entry(entry, kInflatesToOther);
   }
   ZipEntry entry = deflated_content();
   entry.crc = 1;
-  expect_no_entry(build_zip({entry}), kCannotInflate);
+  expect_no_entry(entry, kInflatesToOther);
   ZipEntry stored = {"a", "content"};
   stored.size = 8;
   expect_no_archive(build_zip({stored}),

@@ -67,10 +67,9 @@ TEST(GraphAnalyzerTest, AnswersOneQuestionAtATime) {
   EXPECT_THAT(names(analyzer.get_graph_inputs()), ElementsAre("x"));
   EXPECT_THAT(names(analyzer.get_graph_outputs()), ElementsAre("split_1", "x"));
   EXPECT_THAT(names(analyzer.get_weights()), ElementsAre("fc.weight", "bias", "mask"));
-  EXPECT_THAT(analyzer.get_weight_name_mapping().keys(),
-              ElementsAre("p_fc_weight", "b_bias", "c_mask"));
-  EXPECT_THAT(analyzer.get_weight_name_mapping().values(),
-              ElementsAre("fc.weight", "bias", "mask"));
+  const auto mapping = analyzer.get_weight_name_mapping();
+  EXPECT_THAT(mapping.keys(), ElementsAre("p_fc_weight", "b_bias", "c_mask"));
+  EXPECT_THAT(mapping.values(), ElementsAre("fc.weight", "bias", "mask"));
   EXPECT_THAT(analyzer.get_call_function_nodes(), ::testing::SizeIs(3));
   EXPECT_THAT(analyzer.get_constants().keys(), ElementsAre("mask"));
 }

@@ -8,7 +8,6 @@
 
 #include <sstream>
 #include <string>
-#include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/testing/warning_texts.h"
@@ -21,8 +20,9 @@ namespace {
 using ::testing::ElementsAre;
 
 struct MaskedImpl : torch::nn::Module, LiftedConstants {
-  MaskedImpl() : linear(register_module("linear", torch::nn::Linear(4, 4))) {
-    mask = register_constant("mask", torch::tensor({1.f, 0.f, 1.f, 0.f}));
+  explicit MaskedImpl(const at::Tensor& value = torch::tensor({1.f, 0.f, 1.f, 0.f}))
+      : linear(register_module("linear", torch::nn::Linear(4, 4))) {
+    mask = register_constant("mask", value);
   }
   at::Tensor forward(const at::Tensor& x) { return linear(x) * mask; }
   torch::nn::Linear linear;
@@ -85,19 +85,12 @@ TEST(ExtractTest, ContainersAndLstmsHaveTheNodesOfPython) {
                   "p_bias_ih_l0, p_bias_hh_l0) 2x5x16 1x2x16 1x2x16"));
 }
 
-struct RegisteredLateImpl : torch::nn::Module, LiftedConstants {
-  explicit RegisteredLateImpl(const at::Tensor& value) { mask = register_constant("mask", value); }
-  at::Tensor forward(const at::Tensor& x) { return x * mask; }
-  at::Tensor mask;
-};
-TORCH_MODULE(RegisteredLate);
-
 TEST(ExtractTest, KeepsTheValuesOfConstantsThatHaveThemOnMeta) {
-  const at::Tensor value = torch::tensor({1.f, 2.f});
+  const at::Tensor value = torch::tensor({1.f, 2.f, 3.f, 4.f});
   const MetaDeviceGuard meta;
-  const RegisteredLate model(value);
+  const Masked model(value);
   EXPECT_TRUE(model->mask.is_meta());
-  const IR ir = extract_ir(model, {torch::ones({1, 2})}, {.strict = true});
+  const IR ir = extract_ir(model, {torch::ones({1, 4})}, {.strict = true});
   EXPECT_TRUE(torch::equal(ir.constants["mask"], value));
 }
 

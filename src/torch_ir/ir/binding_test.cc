@@ -1,5 +1,6 @@
 #include "torch_ir/ir/binding.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -68,12 +69,8 @@ OpNode node_of(const std::string& op_type, std::vector<TensorMeta> inputs,
 
 // Expects an error with the node and `message`.
 void expect_not_bound(const OpNode& node, const std::string& message) {
-  try {
-    bind(node);
-    ADD_FAILURE() << "no error, expected " << message;
-  } catch (const ValidationError& error) {
-    EXPECT_EQ(error.what(), "node 'node' (" + node.op_type + "): " + message);
-  }
+  EXPECT_THAT([&] { bind(node); }, ::testing::ThrowsMessage<ValidationError>(
+                                       "node 'node' (" + node.op_type + "): " + message));
 }
 
 TEST(OpTypeTest, NamesAnOperatorAsPythonDoes) {
@@ -190,13 +187,15 @@ TEST(BindingTest, RefusesWhatDoesNotFitTheSchema) {
 
 TensorMeta made(const std::string& name) { return made_by(input(name), name); }
 
+OpNode layer_norm(std::vector<TensorMeta> inputs) {
+  return node_of("aten.layer_norm.default", std::move(inputs),
+                 {{"normalized_shape", Attribute::list({2})}});
+}
+
 TEST(BindingTest, AllOrNoneOfTheOptionalTensorsNeedNoNames) {
-  const AttributeMap shape = {{"normalized_shape", Attribute::list({2})}};
-  EXPECT_EQ(
-      bound_text(node_of("aten.layer_norm.default", {made("x"), input("a"), input("b")}, shape)),
-      "input=x normalized_shape=[2] weight=a bias=b");
-  EXPECT_EQ(bound_text(node_of("aten.layer_norm.default", {made("x")}, shape)),
-            "input=x normalized_shape=[2]");
+  EXPECT_EQ(bound_text(layer_norm({made("x"), input("a"), input("b")})),
+            "input=x normalized_shape=[2] weight=a bias=b");
+  EXPECT_EQ(bound_text(layer_norm({made("x")})), "input=x normalized_shape=[2]");
   // Two optional tensors come before two required ones.
   EXPECT_EQ(bound_text(node_of("aten._native_batch_norm_legit_no_training.default",
                                {made("x"), input("b_mean"), input("b_var")},
@@ -205,13 +204,10 @@ TEST(BindingTest, AllOrNoneOfTheOptionalTensorsNeedNoNames) {
 }
 
 TEST(BindingTest, WeightsAreTheArgumentsTheyAreNamedAfter) {
-  const AttributeMap shape = {{"normalized_shape", Attribute::list({2})}};
-  EXPECT_EQ(
-      bound_text(node_of("aten.layer_norm.default", {made("x"), input("p_norm_bias")}, shape)),
-      "input=x normalized_shape=[2] bias=p_norm_bias");
-  EXPECT_EQ(
-      bound_text(node_of("aten.layer_norm.default", {made("x"), input("p_norm_weight")}, shape)),
-      "input=x normalized_shape=[2] weight=p_norm_weight");
+  EXPECT_EQ(bound_text(layer_norm({made("x"), input("p_norm_bias")})),
+            "input=x normalized_shape=[2] bias=p_norm_bias");
+  EXPECT_EQ(bound_text(layer_norm({made("x"), input("p_norm_weight")})),
+            "input=x normalized_shape=[2] weight=p_norm_weight");
   EXPECT_EQ(bound_text(node_of(
                 "aten.batch_norm.default",
                 {made("x"), input("b_bn_running_mean"), input("b_bn_running_var")},
@@ -225,8 +221,7 @@ TEST(BindingTest, WhatCanNotBeKnownIsAnError) {
       " only 1 is given; name the argument of each input with the key \"arg\"";
   expect_not_bound(node_of("aten.clamp.Tensor", {made("x"), made("t")}),
                    "ambiguous inputs: of the optional arguments 'min' and 'max'" + advice);
-  expect_not_bound(node_of("aten.layer_norm.default", {made("x"), input("p_gamma")},
-                           {{"normalized_shape", Attribute::list({2})}}),
+  expect_not_bound(layer_norm({made("x"), input("p_gamma")}),
                    "ambiguous inputs: of the optional arguments 'weight' and 'bias'" + advice);
 }
 

@@ -9,7 +9,7 @@
 namespace torch_ir {
 namespace {
 
-using ::testing::Eq;
+using ::testing::ElementsAre;
 using ::testing::ThrowsMessage;
 
 const c10::Argument& argument(const char* op_type, const char* name) {
@@ -50,9 +50,8 @@ TEST(ToIValueTest, MakesTheNumbersThatArgumentsTake) {
 
 TEST(ToIValueTest, MakesListsOfTheSchemasLength) {
   const c10::Argument& stride = argument("aten.max_pool2d.default", "stride");
-  EXPECT_THAT(to_ivalue(Attribute::list({1, 2}), stride).toIntVector(),
-              Eq(std::vector<int64_t>{1, 2}));
-  EXPECT_THAT(to_ivalue(3, stride).toIntVector(), Eq(std::vector<int64_t>{3, 3}));
+  EXPECT_THAT(to_ivalue(Attribute::list({1, 2}), stride).toIntVector(), ElementsAre(1, 2));
+  EXPECT_THAT(to_ivalue(3, stride).toIntVector(), ElementsAre(3, 3));
   EXPECT_TRUE(to_ivalue(Attribute::list({}), stride).isIntList());
   // As the boxed kernels of these arguments expect them.
   EXPECT_TRUE(

@@ -5,15 +5,11 @@
 
 #include <cmath>
 #include <limits>
-#include <string>
-#include <vector>
-
-#include "torch_ir/base/error.h"
 
 namespace torch_ir {
 namespace {
 
-auto reading_fails_with(const std::string& message) {
+auto fails_with(const std::string& message) {
   return ::testing::ThrowsMessage<SerializationError>(message);
 }
 
@@ -22,16 +18,15 @@ TEST(PlaceTest, NamesTheWayFromTheRoot) {
   const Place nodes = root.key("nodes");
   const Place node = nodes.item(3);
   const Place attributes = node.key("attrs");
-  EXPECT_THAT([&] { root.fail("what"); }, reading_fails_with("what"));
-  EXPECT_THAT([&] { attributes.fail("what"); }, reading_fails_with("nodes[3].attrs: what"));
+  EXPECT_THAT([&] { root.fail("what"); }, fails_with("what"));
+  EXPECT_THAT([&] { attributes.fail("what"); }, fails_with("nodes[3].attrs: what"));
   EXPECT_THAT([&] { attributes.key("").item(0).fail("what"); },
-              reading_fails_with("nodes[3].attrs.[0]: what"));
+              fails_with("nodes[3].attrs.[0]: what"));
 }
 
 TEST(ObjectReaderTest, UnknownMembersAreRefused) {
   const JsonValue value = parse_json(R"({"a": 1, "z\n": 2})");
-  EXPECT_THAT([&] { ObjectReader(value, Place(), {"a"}); },
-              reading_fails_with("unknown key 'z\\x0a'"));
+  EXPECT_THAT([&] { ObjectReader(value, Place(), {"a"}); }, fails_with("unknown key 'z\\x0a'"));
 }
 
 TEST(ObjectReaderTest, ReadsMembers) {
@@ -44,9 +39,9 @@ TEST(ObjectReaderTest, ReadsMembers) {
   members.find("b", as_integer, number);
   EXPECT_EQ(number, 7);
   EXPECT_THAT([&] { members.get("a", as_integer); },
-              reading_fails_with("top.a: expected an integer, found a list"));
+              fails_with("top.a: expected an integer, found a list"));
   EXPECT_THAT([&] { members.find("n", as_integer, number); },
-              reading_fails_with("top.n: expected an integer, found null"));
+              fails_with("top.n: expected an integer, found null"));
 }
 
 TEST(ObjectReaderTest, FormatsThatGrowMayHaveOtherMembersAndNulls) {
@@ -55,7 +50,7 @@ TEST(ObjectReaderTest, FormatsThatGrowMayHaveOtherMembersAndNulls) {
   const ObjectReader members(value, root);
   EXPECT_EQ(members.get("a", as_integer), 1);
   EXPECT_EQ(members.find("n"), nullptr);
-  EXPECT_THAT([&] { members.get("n"); }, reading_fails_with("missing key 'n'"));
+  EXPECT_THAT([&] { members.get("n"); }, fails_with("missing key 'n'"));
 }
 
 TEST(JsonReaderTest, FloatsAreNumbersAndTheWordsForNonFiniteOnes) {
@@ -65,7 +60,7 @@ TEST(JsonReaderTest, FloatsAreNumbersAndTheWordsForNonFiniteOnes) {
   EXPECT_EQ(read("2"), 2.0);
   EXPECT_EQ(read("\"-Infinity\""), -std::numeric_limits<double>::infinity());
   EXPECT_TRUE(std::isnan(read("\"NaN\"")));
-  EXPECT_THAT([&] { read("\"one\""); }, reading_fails_with("expected a float, found a string"));
+  EXPECT_THAT([&] { read("\"one\""); }, fails_with("expected a float, found a string"));
 }
 
 }  // namespace

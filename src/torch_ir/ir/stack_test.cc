@@ -5,10 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <optional>
-#include <string>
-#include <variant>
-#include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/binding.h"

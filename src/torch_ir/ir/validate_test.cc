@@ -17,12 +17,9 @@
 namespace torch_ir {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
-using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
 
 // relu(linear(x, w)), with a constant that no node uses.
@@ -39,13 +36,13 @@ IR well_formed() {
   return ir;
 }
 
-// A split into two, and a getitem that takes the second.
+// A split into two, and a getitem that takes the second and is not used.
 IR with_getitem() {
   return TestGraphBuilder("M")
       .input("x", {4})
       .multi_op("split", "aten.split.Tensor", {"x"}, {{2}, {2}}, {{"split_size", 2}})
       .op("getitem", "<built-in function getitem>", {"split_0", "split_1"}, {2}, {{"index", 1}})
-      .output("getitem")
+      .output("split_0")
       .build();
 }
 
@@ -76,7 +73,6 @@ TEST(ValidateTest, WellFormedGraphsHaveNoProblems) {
   EXPECT_THAT(find_problems(well_formed()), IsEmpty());
   EXPECT_THAT(find_problems(with_getitem()), IsEmpty());
   EXPECT_THAT(find_problems(IR()), IsEmpty());
-  EXPECT_NO_THROW(validate_ir(well_formed()));
   for (const char* name : {"python_package", "masked_linear", "buffer_vs_constant"}) {
     EXPECT_THAT(find_problems(load_ir(std::string("src/torch_ir/ir/testdata/") + name + ".json")),
                 IsEmpty())
@@ -84,28 +80,18 @@ TEST(ValidateTest, WellFormedGraphsHaveNoProblems) {
   }
 }
 
-TEST(ValidateTest, ErrorListsAllProblems) {
+TEST(ValidateTest, ErrorListsAllProblemsInALineEach) {
   IR ir = well_formed();
-  ir.graph_inputs[0].dtype = "float31";
+  ir.model_name = "M\r";
+  ir.graph_inputs[0].dtype = "float31\n";
   ir.nodes[1].name = "linear";
   EXPECT_THAT(
       [&] { validate_ir(ir); },
       ThrowsMessage<ValidationError>(
-          "the IR 'M' is not well formed:\n"
-          "  graph input 'x' has the unknown dtype 'float31'\n"
-          "  node 'linear': input 'x' has dtype float32, but is declared with dtype float31\n"
+          "the IR 'M\\x0d' is not well formed:\n"
+          "  graph input 'x' has the unknown dtype 'float31\\x0a'\n"
+          "  node 'linear': input 'x' has dtype float32, but is declared with dtype float31\\x0a\n"
           "  node 'linear' has the same name as another node"));
-}
-
-TEST(ValidateTest, EveryProblemIsOneLine) {
-  IR ir = well_formed();
-  ir.model_name = "M\r";
-  ir.nodes[0].name = "a\nb";
-  ir.nodes[1].name = "a\nb";
-  EXPECT_THAT([&] { validate_ir(ir); },
-              ThrowsMessage<ValidationError>(
-                  AllOf(StartsWith("the IR 'M\\x0d' is not well formed:\n"),
-                        EndsWith("node 'a\\x0ab' has the same name as another node"))));
   ir.nodes[1].name = ir.nodes[0].name = std::string(5000, 'a');
   for (const std::string& problem : find_problems(ir)) EXPECT_LE(problem.size(), 1003);
 }
@@ -122,11 +108,7 @@ constexpr Change kChanges[] = {
      "node 'linear' has the same name as another node"},
     {well_formed, [](IR& ir) { ir.nodes[1].name = "x"; },
      "node 'x' has the same name as a graph input"},
-    {with_getitem,
-     [](IR& ir) {
-       ir.nodes[1].outputs[0].name = "split_1";
-       ir.graph_outputs.clear();
-     },
+    {with_getitem, [](IR& ir) { ir.nodes[1].outputs[0].name = "split_1"; },
      "node 'getitem': output 'split_1' has the same name as another value"},
     {well_formed, [](IR& ir) { ir.graph_inputs.push_back(ir.graph_inputs[0]); },
      "graph input 'x' has the same name as another graph input"},
@@ -203,11 +185,7 @@ constexpr Change kChanges[] = {
      "node 'getitem' (<built-in function getitem>) takes output 2 of a node with 2 outputs"},
     {with_getitem, [](IR& ir) { ir.nodes[1].attrs = {}; },
      "node 'getitem' (<built-in function getitem>) needs an integer attribute 'index'"},
-    {with_getitem,
-     [](IR& ir) {
-       ir.nodes[1].outputs[0].shape = {3};
-       ir.graph_outputs[0].shape = {3};
-     },
+    {with_getitem, [](IR& ir) { ir.nodes[1].outputs[0].shape = {3}; },
      "node 'getitem': output 'getitem' has shape [3], but is declared with shape [2]"},
     {with_getitem, [](IR& ir) { ir.nodes[1].outputs.push_back(meta("getitem_1", {2})); },
      "node 'getitem' (<built-in function getitem>) has 2 outputs, expected one"},
@@ -285,8 +263,8 @@ constexpr Change kChanges[] = {
     {with_cond, [](IR& ir) { ir.nodes[0].graphs.pop_back(); },
      "node 'cond' (higher_order.cond): wrong number of graphs: 1, expected 2"},
     {with_cond, [](IR& ir) { ir.nodes[0].graphs[1].graph_outputs = {meta("b", {2})}; },
-     "node 'cond', graph 1: graph output 'b' is unknown: no node, graph input or weight has "
-     "this name"},
+     "node 'cond', graph 1: graph output 'b' is unknown: no node, graph input or weight has this "
+     "name"},
     {with_cond, [](IR& ir) { ir.nodes[0].graphs[0].graph_inputs.push_back(meta("c", {2})); },
      "node 'cond' (higher_order.cond): the true graph takes 2 values, found 1"},
     {with_cond, [](IR& ir) { ir.nodes[0].graphs[0].graph_outputs.clear(); },
@@ -309,7 +287,6 @@ TEST(ValidateTest, MissingNames) {
   ir.nodes[1].name = "";
   ir.nodes[1].outputs[0].name = "";
   ir.nodes[0].op_type = "";
-  ir.graph_outputs.clear();
   EXPECT_THAT(find_problems(ir), ElementsAre("node 'split' has no op_type", "node 1 has no name",
                                              "node '': output '' has no name"));
 }

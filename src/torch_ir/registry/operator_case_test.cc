@@ -19,12 +19,9 @@ using ::testing::ThrowsMessage;
 using Arguments = std::vector<c10::IValue>;
 using Outputs = std::vector<at::Tensor>;
 
-OperatorCase make_case(std::string op_type, CaseProperty property, Arguments arguments = {}) {
-  return {.op_type = std::move(op_type),
-          .variant = "usual",
-          .category = "test",
-          .arguments = [arguments] { return arguments; },
-          .property = property};
+OperatorCase make_case(std::string op_type, CaseProperty property) {
+  return {
+      .op_type = std::move(op_type), .variant = "usual", .category = "test", .property = property};
 }
 
 // Whether an executor that gives `actual` is right where eager gives `expected`.

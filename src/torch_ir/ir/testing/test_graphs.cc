@@ -77,23 +77,22 @@ IR extended_ir() {
   ir.pytorch_version = "2.13.0";
   ir.graph_inputs = {meta("x", {2}), meta("limit", {2})};
   ir.graph_outputs = {meta("clamp", {2})};
-  OpNode factory =
-      node("empty", "aten.empty.memory_format", {}, {meta("empty", {1, 2, 3, 4}, "bfloat16")});
-  factory.attrs = {{"size", Attribute::list({1, 2, 3, 4})},
-                   {"dtype", c10::kBFloat16},
-                   {"layout", c10::kStrided},
-                   {"device", c10::Device(c10::kCPU)},
-                   {"pin_memory", false},
-                   {"memory_format", c10::MemoryFormat::ChannelsLast}};
-  OpNode full = node("full", "aten.full.default", {}, {meta("full", {}, "complex128")});
-  full.attrs = {{"size", Attribute::list({})},
-                {"fill_value", std::complex<double>(0.5, -std::numeric_limits<double>::infinity())},
-                {"device", c10::Device(c10::kCUDA, 1)}};
-  OpNode clamp = node("clamp", "aten.clamp.Tensor",
-                      {made_by(meta("x", {2}), "x"), made_by(meta("limit", {2}), "limit")},
-                      {meta("clamp", {2})});
-  clamp.inputs[1].arg = "max";
-  ir.nodes = {factory, full, clamp};
+  ir.nodes = {
+      node("empty", "aten.empty.memory_format", {}, {meta("empty", {1, 2, 3, 4}, "bfloat16")},
+           {{"size", Attribute::list({1, 2, 3, 4})},
+            {"dtype", c10::kBFloat16},
+            {"layout", c10::kStrided},
+            {"device", c10::Device(c10::kCPU)},
+            {"pin_memory", false},
+            {"memory_format", c10::MemoryFormat::ChannelsLast}}),
+      node("full", "aten.full.default", {}, {meta("full", {}, "complex128")},
+           {{"size", Attribute::list({})},
+            {"fill_value", std::complex<double>(0.5, -std::numeric_limits<double>::infinity())},
+            {"device", c10::Device(c10::kCUDA, 1)}}),
+      node("clamp", "aten.clamp.Tensor",
+           {made_by(meta("x", {2}), "x"), made_by(meta("limit", {2}), "limit")},
+           {meta("clamp", {2})})};
+  ir.nodes[2].inputs[1].arg = "max";
   ir.weights = {meta("c", {0, 2}, "bfloat16"), meta("z", {2}, "complex64")};
   ir.weights[1].strides = {3};
   ir.weights[1].requires_grad = true;

@@ -4,7 +4,6 @@
 
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "torch_ir/ir/ir.h"
