@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 #include <utility>
 
 #include "torch_ir/base/text.h"
@@ -45,10 +46,8 @@ bool is_readable(std::string_view line, size_t max_size) {
   if (line.size() <= max_size) return true;
   if (line.size() > kMaxSize) return false;
   size_t size = 0;
-  for (size_t begin = 0; begin < line.size();) {
-    const size_t end = std::min(line.find(' ', begin), line.size());
-    size += std::min(end - begin, kMaxWordSize) + 1;
-    begin = end + 1;
+  for (const auto word : std::views::split(line, ' ')) {
+    size += std::min(word.size(), kMaxWordSize) + 1;
   }
   return size <= max_size;
 }

@@ -199,9 +199,8 @@ class OperatorBinder::Binder {
   [[noreturn]] void fail_for_open_arguments(const Parameters& open, size_t num_given) const {
     std::string names;
     for (const Parameter* argument : open) {
-      if (!names.empty()) names += argument == open.back() ? " and '" : ", '";
-      if (names.empty()) names += "'";
-      names += argument->name() + "'";
+      if (!names.empty()) names += argument == open.back() ? " and " : ", ";
+      names += "'" + argument->name() + "'";
     }
     fail("ambiguous inputs: of the optional arguments " + names + " only " +
          std::to_string(num_given) + (num_given == 1 ? " is" : " are") +

@@ -4,7 +4,6 @@
 #include <ATen/core/jit_type.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <array>
 
@@ -129,7 +128,7 @@ StateDict GraphAnalyzer::get_constants() const {
   std::vector<std::string> skipped;
   for (const auto& item : program_->constants) {
     if (item.value().is_meta()) {
-      skipped.push_back("'" + printable(item.key()) + "'");
+      skipped.push_back(item.key());
     } else {
       constants.insert(item.key(), item.value());
     }
@@ -137,7 +136,7 @@ StateDict GraphAnalyzer::get_constants() const {
   if (!skipped.empty()) {
     TORCH_WARN(
         fmt::format("Skipping {} meta-device constant(s) (shape/dtype already in weights): [{}]",
-                    skipped.size(), fmt::join(skipped, ", ")));
+                    skipped.size(), quoted_list(skipped)));
   }
   return constants;
 }

@@ -24,23 +24,11 @@ bool differ_in_nan_only(const at::Tensor& a, const at::Tensor& b) {
   return same_bits.logical_or(left.isnan().logical_and(right.isnan())).all().item<bool>();
 }
 
-bool same_values(const std::string& a, const std::string& b) { return a == b; }
-
 bool same_values(const at::Tensor& a, const at::Tensor& b) {
   if (same_elements(a, b)) return true;
   const bool is_comparable = a.defined() && b.defined() && !a.is_meta() && !b.is_meta() &&
                              a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes();
   return is_comparable && differ_in_nan_only(a, b);
-}
-
-template <class Value>
-bool same_items(const torch::OrderedDict<std::string, Value>& a,
-                const torch::OrderedDict<std::string, Value>& b) {
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i].key() != b[i].key() || !same_values(a[i].value(), b[i].value())) return false;
-  }
-  return true;
 }
 
 // The functions below take a TensorMeta or a Value.
@@ -93,8 +81,10 @@ bool IR::operator==(const IR& other) const {
          IRGraph::operator==(other) && weights == other.weights &&
          constant_inputs == other.constant_inputs && range_constraints == other.range_constraints &&
          guards == other.guards && tied_weights == other.tied_weights && state == other.state &&
-         same_items(weight_name_mapping, other.weight_name_mapping) &&
-         same_items(constants, other.constants);
+         weight_name_mapping.keys() == other.weight_name_mapping.keys() &&
+         weight_name_mapping.values() == other.weight_name_mapping.values() &&
+         constants.keys() == other.constants.keys() &&
+         std::ranges::equal(constants.values(), other.constants.values(), same_values);
 }
 
 std::ostream& operator<<(std::ostream& stream, const IR& ir) {
