@@ -119,8 +119,8 @@ class RegisteredCandidate : public Candidate {
       if (!constant.value().is_meta()) constants.insert(constant.key(), constant.value());
     }
     if (instance_.model.module() == nullptr) return program.constants;
-    for (const auto& constant : lifted_constants(*instance_.model.module())) {
-      if (!constants.contains(constant.key())) constants.insert(constant.key(), constant.value());
+    for (const LiftedConstant& constant : list_constants(*instance_.model.module())) {
+      if (!constants.contains(constant.name)) constants.insert(constant.name, constant.tensor);
     }
     const auto is_known = [&](const auto& item) { return constants.contains(item.key()); };
     if (std::ranges::all_of(program.constants, is_known)) return constants;

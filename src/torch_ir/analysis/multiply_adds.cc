@@ -282,9 +282,8 @@ constexpr NamedFunction<MultiplyAdds> kFormulas[] = {
 
 // It asks or asserts something, as `promote_types` does.
 bool makes_no_tensor(const c10::FunctionSchema& schema) {
-  return !schema.is_mutable() && std::ranges::none_of(schema.returns(), [](const auto& result) {
-    return result.type()->str().find("Tensor") != std::string::npos;
-  });
+  return !schema.is_mutable() &&
+         std::ranges::none_of(schema.returns(), holds_tensors, &c10::Argument::type);
 }
 
 }  // namespace

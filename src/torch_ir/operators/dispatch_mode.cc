@@ -15,29 +15,21 @@ void call_current_mode(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                        torch::jit::Stack* stack) {
   const c10::DispatchKeySet below =
       keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kModeKey);
-  if (current_mode != nullptr && current_depth == DispatchDepth::kInner) {
-    current_mode->call(op, below, stack);
-    return;
-  }
-  const c10::impl::ExcludeDispatchKeyGuard exclude(kModeKey);
-  if (current_mode == nullptr) {
-    op.redispatchBoxed(below, stack);
-  } else {
-    current_mode->call(op, below, stack);
-  }
+  const bool sees_nested = current_mode != nullptr && current_depth == DispatchDepth::kInner;
+  const c10::impl::ExcludeDispatchKeyGuard exclude(sees_nested ? c10::DispatchKeySet()
+                                                               : c10::DispatchKeySet(kModeKey));
+  if (current_mode == nullptr) return op.redispatchBoxed(below, stack);
+  current_mode->call(op, below, stack);
 }
 
-// Not a static initializer, so that linking this file has no effect on programs that do not use it.
-void register_fallback() {
+c10::DispatchKeySet mode_keys() {
+  // Not a static initializer, so that linking this file has no effect on programs that do not use
+  // it.
   static const torch::Library library = [] {
     torch::Library fallback(torch::Library::IMPL, "_", kModeKey, __FILE__, __LINE__);
     fallback.fallback(torch::CppFunction::makeFromBoxedFunction<&call_current_mode>());
     return fallback;
   }();
-}
-
-c10::DispatchKeySet mode_keys() {
-  register_fallback();
   return c10::DispatchKeySet(kModeKey);
 }
 

@@ -20,6 +20,9 @@ class NamedArguments {
   NamedArguments(const c10::FunctionSchema& schema, c10::ArrayRef<c10::IValue> stack)
       : schema_(schema), stack_(stack) {}
 
+  const c10::FunctionSchema& schema() const { return schema_; }
+  c10::ArrayRef<c10::IValue> arguments() const { return stack_; }
+
   // False for None and for undefined tensors.
   bool has(const char* name) const {
     const auto index = schema_.argumentIndexWithName(name);
@@ -34,6 +37,7 @@ class NamedArguments {
     return value.isScalar() ? c10::scalar_to_tensor(value.toScalar()) : value.toTensor();
   }
   int64_t number(const char* name) const { return at(name).toInt(); }
+  double real(const char* name) const { return at(name).toDouble(); }
   std::string text(const char* name) const { return at(name).toStringRef(); }
   bool flag(const char* name) const { return at(name).toBool(); }
   std::vector<int64_t> numbers(const char* name) const {

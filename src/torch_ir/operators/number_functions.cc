@@ -125,12 +125,8 @@ IValue rshift(const IValue& a, const IValue& b) {
   return as_int(a) >> std::min<int64_t>(shift_count(b), 63);
 }
 
-struct Maximum {
-  auto operator()(auto x, auto y) const { return std::max(x, y); }
-};
-struct Minimum {
-  auto operator()(auto x, auto y) const { return std::min(x, y); }
-};
+using Maximum = decltype([](auto x, auto y) { return std::max(x, y); });
+using Minimum = decltype([](auto x, auto y) { return std::min(x, y); });
 
 IValue to_int(double value) {
   constexpr double kLimit = 9223372036854775808.0;  // 2^63

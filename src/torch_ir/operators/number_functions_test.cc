@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/builtin_operators.h"

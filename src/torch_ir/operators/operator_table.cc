@@ -40,13 +40,8 @@ constexpr std::pair<std::string_view, const char*> kRefusals[] = {
     {"compiled_memory", "it works on the memory of compiled code"},
 };
 
-struct KernelKind {
-  c10::DispatchKey key;
-  const char* description;
-};
-
 // In the order in which the dispatcher prefers them.
-constexpr KernelKind kKernelKinds[] = {
+constexpr std::pair<c10::DispatchKey, const char*> kKernelKinds[] = {
     {c10::DispatchKey::CPU, "kernel for CPU"},
     {c10::DispatchKey::CompositeExplicitAutograd, "composite of other operators"},
     {c10::DispatchKey::CompositeImplicitAutograd, "composite of other operators"},
@@ -61,8 +56,6 @@ std::string how_replayed(const c10::OperatorHandle& op) {
   return op.hasTag(at::Tag::nondeterministic_seeded) ? "unless it draws random numbers" : "yes";
 }
 
-bool is_annotated(const c10::Argument& argument) { return argument.alias_info() != nullptr; }
-
 // Whether results may share memory with arguments without an annotation in the schema.
 bool may_share_silently(const c10::OperatorHandle& op) {
   return facts_of(op).shares_memory ||
@@ -73,14 +66,13 @@ bool may_share_silently(const c10::OperatorHandle& op) {
 OperatorEffects effects_of_schema(const c10::OperatorHandle& op) {
   const c10::FunctionSchema& schema = op.schema();
   const bool returns_are_annotated =
-      std::any_of(schema.returns().begin(), schema.returns().end(), is_annotated);
+      std::ranges::any_of(schema.returns(), &c10::Argument::alias_info);
   const bool shares_silently = may_share_silently(op);
   OperatorEffects effects;
   for (const c10::Argument& argument : schema.arguments()) {
     const c10::AliasInfo* info = argument.alias_info();
     effects.writes.push_back(info != nullptr && is_write(*info));
-    effects.shares.push_back((returns_are_annotated && info != nullptr) ||
-                             (shares_silently && !returns_are_annotated));
+    effects.shares.push_back(returns_are_annotated ? info != nullptr : shares_silently);
   }
   return effects;
 }
@@ -98,6 +90,11 @@ OperatorEffects writing_statistics(OperatorEffects effects, const c10::FunctionS
 
 bool may_be_composite(const c10::OperatorHandle& op) {
   return facts_of(op).is_composite || !op.hasKernelForDispatchKey(c10::DispatchKey::CPU);
+}
+
+bool holds_tensors(const c10::TypePtr& type) {
+  return type->kind() == c10::TypeKind::TensorType ||
+         std::ranges::any_of(type->containedTypes(), holds_tensors);
 }
 
 bool may_depend_on_data(const c10::OperatorHandle& op) {
@@ -142,8 +139,8 @@ OperatorSupport operator_support(const std::string& op_type) {
   }
   const auto op = find_operator(op_type);
   if (!op) return {false, "unknown to LibTorch " TORCH_VERSION, ""};
-  for (const KernelKind& kind : kKernelKinds) {
-    if (op->hasKernelForDispatchKey(kind.key)) return {true, kind.description, how_replayed(*op)};
+  for (const auto& [key, description] : kKernelKinds) {
+    if (op->hasKernelForDispatchKey(key)) return {true, description, how_replayed(*op)};
   }
   return {false, "no kernel for CPU", ""};
 }

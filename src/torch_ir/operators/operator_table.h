@@ -13,6 +13,9 @@ namespace torch_ir {
 // Whether its kernel for the CPU may only call other operators.
 bool may_be_composite(const c10::OperatorHandle& op);
 
+// Whether values of this type are or contain tensors.
+bool holds_tensors(const c10::TypePtr& type);
+
 // Whether all results are annotated as views of arguments.
 bool is_view(const c10::FunctionSchema& schema);
 

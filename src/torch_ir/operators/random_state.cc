@@ -7,10 +7,8 @@
 
 namespace torch_ir {
 
-RandomState::RandomState() : generator_(at::detail::getDefaultCPUGenerator()), state_(current()) {}
-
-at::Tensor RandomState::current() const {
-  at::Generator generator = generator_;
+at::Tensor RandomState::current() {
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
   const std::lock_guard<std::mutex> lock(generator.mutex());
   return generator.get_state();
 }
@@ -21,7 +19,7 @@ bool RandomState::has_moved() const {
 }
 
 void RandomState::restore() const {
-  at::Generator generator = generator_;
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
   const std::lock_guard<std::mutex> lock(generator.mutex());
   generator.set_state(state_);
 }

@@ -2,22 +2,20 @@
 // numbers, and undoes draws that a user should not notice.
 #pragma once
 
-#include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
 
 namespace torch_ir {
 
 class RandomState {
  public:
-  RandomState();
+  RandomState() : state_(current()) {}
 
   bool has_moved() const;
   void restore() const;
 
  private:
-  at::Tensor current() const;
+  static at::Tensor current();
 
-  at::Generator generator_;
   at::Tensor state_;
 };
 

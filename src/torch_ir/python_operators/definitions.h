@@ -20,7 +20,13 @@ namespace torch_ir {
 using TensorPair = std::tuple<at::Tensor, at::Tensor>;
 
 // Throws c10::Error if the bounds are outside the range of the dtype.
-void check_bounds(const at::Scalar& quant_min, const at::Scalar& quant_max, at::ScalarType dtype);
+inline void check_bounds(const at::Scalar& quant_min, const at::Scalar& quant_max,
+                         at::ScalarType dtype) {
+  const QuantizedRange range = quantized_range(dtype);
+  TORCH_CHECK(range.low <= quant_min.toDouble() && quant_max.toDouble() <= range.high,
+              "quant_min and quant_max are ", quant_min, " and ", quant_max, ", but ", dtype,
+              " holds values from ", range.low, " to ", range.high);
+}
 
 // Throws c10::Error when `condition`, a tensor of one boolean, is false. Does nothing on the
 // meta device.

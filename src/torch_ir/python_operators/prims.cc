@@ -34,9 +34,7 @@ using at::Tensor;
 class HandOn : public c10::OperatorKernel {
  public:
   HandOn(const c10::OperatorHandle& target, const c10::FunctionSchema& schema)
-      : target_(target),
-        num_arguments_(schema.arguments().size()),
-        is_unread_(num_arguments_, true) {
+      : target_(target), is_unread_(schema.arguments().size(), true) {
     const std::vector<c10::Argument>& given = schema.arguments();
     for (const c10::Argument& argument : target.schema().arguments()) {
       const size_t place = sources_.size();
@@ -53,19 +51,17 @@ class HandOn : public c10::OperatorKernel {
   }
 
   void operator()(const c10::OperatorHandle&, c10::DispatchKeySet, torch::jit::Stack* stack) {
-    const auto first = stack->end() - static_cast<std::ptrdiff_t>(num_arguments_);
-    for (size_t i = 0; i < num_arguments_; ++i) {
+    const c10::ArrayRef<c10::IValue> given = torch::jit::last(*stack, is_unread_.size());
+    for (size_t i = 0; i < given.size(); ++i) {
       // Plans have no gradients, so that `requires_grad` has no effect.
-      const c10::IValue& value = first[static_cast<std::ptrdiff_t>(i)];
-      TORCH_CHECK(!is_unread_[i] || value.isNone() || value.isBool(), "Unsupported argument ", i,
-                  ", which PyTorch refuses too: ", value);
+      TORCH_CHECK(!is_unread_[i] || given[i].isNone() || given[i].isBool(), "Unsupported argument ",
+                  i, ", which PyTorch refuses too: ", given[i]);
     }
     torch::jit::Stack arguments;
     for (const Source& source : sources_) {
-      arguments.push_back(source.index ? first[static_cast<std::ptrdiff_t>(*source.index)]
-                                       : source.fixed);
+      arguments.push_back(source.index ? given[*source.index] : source.fixed);
     }
-    stack->erase(first, stack->end());
+    torch::jit::drop(*stack, is_unread_.size());
     target_.callBoxed(arguments);
     std::ranges::move(arguments, std::back_inserter(*stack));
   }
@@ -77,7 +73,6 @@ class HandOn : public c10::OperatorKernel {
   };
 
   c10::OperatorHandle target_;
-  size_t num_arguments_;
   std::vector<Source> sources_;
   std::vector<bool> is_unread_;
 };

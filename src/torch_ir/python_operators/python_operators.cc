@@ -35,6 +35,11 @@ void define_dim_order_ops(Definitions& definitions) {
       });
 }
 
+const bool is_registered = [] {
+  set_operator_definitions(define_python_operators);
+  return true;
+}();
+
 }  // namespace
 
 void define_python_operators(std::string_view name) {
@@ -53,14 +58,5 @@ void define_python_operators(std::string_view name) {
     }();
   }
 }
-
-namespace {
-
-const bool is_registered = [] {
-  set_operator_definitions(define_python_operators);
-  return true;
-}();
-
-}  // namespace
 
 }  // namespace torch_ir

@@ -1,6 +1,6 @@
 #include "torch_ir/python_operators/quantized.h"
 
-#include "torch_ir/python_operators/definitions.h"
+#include <c10/util/Exception.h>
 
 namespace torch_ir {
 
@@ -24,13 +24,6 @@ QuantizedRange quantized_range(at::ScalarType dtype) {
               "Unsupported quantized dtype: ", dtype);
   const bool is_signed = c10::isSignedType(dtype);
   return integer(static_cast<int>(8 * c10::elementSize(dtype)), is_signed);
-}
-
-void check_bounds(const at::Scalar& quant_min, const at::Scalar& quant_max, at::ScalarType dtype) {
-  const QuantizedRange range = quantized_range(dtype);
-  TORCH_CHECK(range.low <= quant_min.toDouble() && quant_max.toDouble() <= range.high,
-              "quant_min and quant_max are ", quant_min, " and ", quant_max, ", but ", dtype,
-              " holds values from ", range.low, " to ", range.high);
 }
 
 }  // namespace torch_ir

@@ -276,10 +276,6 @@ Tensor dequantize_per_channel_group(const Tensor& input, const Tensor& scales,
   return result.reshape(input.sizes()).to(output_dtype);
 }
 
-Tensor convert_element_type(const Tensor& input, ScalarType dtype) {
-  return input.to(dtype, /*non_blocking=*/false, /*copy=*/true);
-}
-
 }  // namespace
 
 void define_quantized_decomposed(Definitions& definitions) {
@@ -334,8 +330,11 @@ void define_quantized_decomposed(Definitions& definitions) {
   add("dequantize_per_channel_group(Tensor input, Tensor scales, Tensor? zero_points, " + range +
           "ScalarType dtype, int group_size, ScalarType output_dtype) -> Tensor",
       dequantize_per_channel_group);
-  add("convert_element_type.no_fuse(Tensor input, ScalarType dtype) -> Tensor",
-      convert_element_type);
+  add(
+      "convert_element_type.no_fuse(Tensor input, ScalarType dtype) -> Tensor",
+      +[](const Tensor& input, ScalarType dtype) {
+        return input.to(dtype, /*non_blocking=*/false, /*copy=*/true);
+      });
 }
 
 }  // namespace torch_ir

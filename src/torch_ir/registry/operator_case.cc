@@ -30,30 +30,24 @@ using at::Tensor;
 
 class CaseCall : public NamedArguments {
  public:
-  CaseCall(const c10::FunctionSchema& schema, const std::vector<c10::IValue>& arguments)
-      : NamedArguments(schema, arguments), schema_(schema), arguments_(arguments) {}
-
-  double real(const char* name) const { return at(name).toDouble(); }
+  using NamedArguments::NamedArguments;
 
   const Tensor& first_tensor() const {
-    const auto found = std::ranges::find_if(arguments_, &c10::IValue::isTensor);
-    if (found == arguments_.end()) throw Error("missing tensor argument");
+    const c10::ArrayRef<c10::IValue> all = arguments();
+    const auto found = std::ranges::find_if(all, &c10::IValue::isTensor);
+    if (found == all.end()) throw Error("missing tensor argument");
     return found->toTensor();
   }
 
   // The dimensions of a window: the 2 of `int[2] kernel_size` or `int[2] output_size`.
   int64_t window_rank() const {
-    for (const c10::Argument& argument : schema_.arguments()) {
+    for (const c10::Argument& argument : schema().arguments()) {
       if (argument.name() == "kernel_size" || argument.name() == "output_size") {
         return argument.N().value_or(1);
       }
     }
     throw Error("the operator has no windows");
   }
-
- private:
-  const c10::FunctionSchema& schema_;
-  const std::vector<c10::IValue>& arguments_;
 };
 
 using Outputs = std::vector<Tensor>;

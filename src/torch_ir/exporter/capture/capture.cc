@@ -1,7 +1,5 @@
 #include "torch_ir/exporter/capture/capture.h"
 
-#include <ATen/Context.h>
-#include <ATen/ops/alias.h>
 #include <fmt/format.h>
 #include <torch/nn/module.h>
 #include <torch/version.h>
@@ -10,7 +8,6 @@
 #include <unordered_set>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/capture/dynamic_sizes.h"
 #include "torch_ir/exporter/capture/lifted_constants.h"
 #include "torch_ir/exporter/capture/python_form.h"
@@ -23,15 +20,6 @@
 
 namespace torch_ir {
 namespace {
-
-// The state of a module by dotted name; tied weights have only their first name, and all of them in
-// `ties`.
-struct ModuleState {
-  StateDict parameters = StateDict();
-  StateDict buffers = StateDict();
-  std::vector<LiftedConstant> constants = {};
-  TiedWeights ties = {};
-};
 
 StateDict without_ties(const StateDict& tensors) {
   StateDict unique;
@@ -56,9 +44,8 @@ bool all_on_meta(const StateDict& tensors) {
 }
 
 void check_strict(const ModuleState& state, const std::vector<at::Tensor>& inputs) {
-  const bool is_weight_free =
-      all_on_meta(state.parameters) && all_on_meta(state.buffers) &&
-      std::ranges::all_of(inputs, [](const at::Tensor& input) { return input.is_meta(); });
+  const bool is_weight_free = all_on_meta(state.parameters) && all_on_meta(state.buffers) &&
+                              std::ranges::all_of(inputs, &at::Tensor::is_meta);
   if (!is_weight_free) {
     throw ExportError("Model must be on meta device for weight-free IR extraction.");
   }
@@ -81,15 +68,14 @@ std::vector<std::string> input_names(const std::vector<at::Tensor>& inputs,
 
 // Whether the capture runs without data; weights on meta require inputs on meta.
 bool runs_on_meta(const ModuleState& state, const std::vector<at::Tensor>& inputs) {
-  const auto is_meta = [](const at::Tensor& input) { return input.is_meta(); };
   const auto undefined = std::ranges::find_if_not(inputs, &at::Tensor::defined);
   if (undefined != inputs.end()) {
     throw ExportError(fmt::format("input {} is undefined", undefined - inputs.begin()));
   }
   if (inputs.empty()) return !state.parameters.is_empty() && all_on_meta(state.parameters);
-  const auto real = std::ranges::find_if_not(inputs, is_meta);
+  const auto real = std::ranges::find_if_not(inputs, &at::Tensor::is_meta);
   if (real == inputs.end()) return true;
-  if (std::ranges::any_of(inputs, is_meta)) {
+  if (std::ranges::any_of(inputs, &at::Tensor::is_meta)) {
     throw ExportError(
         fmt::format("input {} is on {} while others are on meta: put all inputs on "
                     "one device",
@@ -107,63 +93,6 @@ bool runs_on_meta(const ModuleState& state, const std::vector<at::Tensor>& input
   return false;
 }
 
-// torch.export traces without cuDNN, so `cudnn_enabled` is always false in its graphs.
-class WithoutCuDNN {
- public:
-  WithoutCuDNN() { at::globalContext().setUserEnabledCuDNN(false); }
-  ~WithoutCuDNN() { at::globalContext().setUserEnabledCuDNN(was_enabled_); }
-  WithoutCuDNN(const WithoutCuDNN&) = delete;
-  WithoutCuDNN& operator=(const WithoutCuDNN&) = delete;
-
- private:
-  const bool was_enabled_ = at::globalContext().userEnabledCuDNN();
-};
-
-// Copies of the inputs, so that each is its own value and the caller's stay unchanged.
-std::vector<at::Tensor> copies_of(const std::vector<at::Tensor>& inputs) {
-  std::vector<at::Tensor> copies;
-  for (const at::Tensor& input : inputs) {
-    copies.push_back(input.is_meta() ? at::alias(input.detach()) : input.detach().clone());
-  }
-  return copies;
-}
-
-std::vector<at::Tensor> run_in_mode(const Model& model, const std::vector<at::Tensor>& inputs,
-                                    DispatchMode& mode) {
-  const c10::NoGradGuard no_grad;
-  const WithoutCuDNN without_cudnn;
-  const DispatchModeGuard guard(mode);
-  try {
-    return model(inputs);
-  } catch (const c10::Error& error) {
-    throw ExportError("the model failed: " + headline(error.what_without_backtrace()));
-  } catch (const Error&) {
-    throw;
-  } catch (const std::exception& error) {
-    throw ExportError(std::string("the model failed: ") + error.what());
-  }
-}
-
-Recording record(const Model& model, const ModuleState& state,
-                 const std::vector<std::string>& names, const std::vector<at::Tensor>& inputs,
-                 bool on_meta) {
-  Recorder recorder(on_meta);
-  for (const auto& item : state.parameters) {
-    recorder.add_input(InputKind::kParameter, item.key(), item.value());
-  }
-  for (const auto& item : state.buffers) {
-    recorder.add_input(InputKind::kBuffer, item.key(), item.value());
-  }
-  for (const LiftedConstant& constant : state.constants) recorder.name_constant(constant);
-  const std::vector<at::Tensor> example_inputs = copies_of(inputs);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    recorder.add_input(InputKind::kUserInput, names[i], example_inputs[i]);
-  }
-  Recording recording = recorder.finish(run_in_mode(model, example_inputs, recorder));
-  rewrite_to_python_form(recording.graph);
-  return recording;
-}
-
 Program capture(const Model& model, const std::vector<at::Tensor>& inputs,
                 const ExportOptions& options) {
   const ModuleState state = state_of(model);
@@ -171,7 +100,7 @@ Program capture(const Model& model, const std::vector<at::Tensor>& inputs,
   const bool on_meta = runs_on_meta(state, inputs);
   if (on_meta) register_meta_kernels();
   const auto record_on = [&](const std::vector<at::Tensor>& tensors) {
-    return record(model, state, names, tensors, on_meta);
+    return record_calls(model, state, names, tensors, on_meta);
   };
   DynamicSizes sizes(options.dynamic, names, inputs);
   Recording recording = record_on(inputs);

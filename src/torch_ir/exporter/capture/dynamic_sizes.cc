@@ -170,11 +170,6 @@ void DynamicSizes::find_expressions(const Recording& example, const RecordModel&
   }
   compare_calls(recordings);
   compare_constants(recordings);
-  const auto numbers_of = [&](const auto& get) {
-    std::vector<int64_t> numbers;
-    for (const Recording& recording : recordings) numbers.push_back(get(recording.graph));
-    return numbers;
-  };
   const Graph& graph = example.graph;
   for (size_t node = 0; node < graph.nodes.size(); ++node) {
     for (size_t argument = 0; argument < graph.nodes[node].arguments.size(); ++argument) {
@@ -190,21 +185,23 @@ void DynamicSizes::find_expressions(const Recording& example, const RecordModel&
     }
     for (const ValueId value : graph.nodes[node].outputs) {
       for (size_t d = 0; d < graph[value].shape.size(); ++d) {
-        const auto numbers = numbers_of([&](const Graph& at) { return at[value].shape[d]; });
+        std::vector<int64_t> numbers;
+        for (const Recording& it : recordings) numbers.push_back(it.graph[value].shape[d]);
+        const auto other =
+            std::ranges::find_if(numbers, [&](int64_t number) { return number != numbers[0]; });
+        if (other == numbers.end()) continue;
         const auto expression = fit(numbers);
         if (!expression) {
-          const size_t point = static_cast<size_t>(
-              std::ranges::find_if(numbers, [&](int64_t n) { return n != numbers[0]; }) -
-              numbers.begin());
+          const auto point = static_cast<size_t>(other - numbers.begin());
           throw ExportError(
               kNotSupported,
               fmt::format(
                   "node '{}': dimension {} of its output is {} at {} and {} at {}, which is "
                   "no sum of products of the sizes",
-                  printable(name_of_node(graph, node)), d, numbers[0], text_at(0), numbers[point],
+                  printable(name_of_node(graph, node)), d, numbers[0], text_at(0), *other,
                   text_at(point)));
         }
-        if (!is_constant(*expression)) dimensions_.push_back({value, d, *expression});
+        dimensions_.push_back({value, d, *expression});
       }
     }
   }
@@ -332,11 +329,6 @@ int64_t DynamicSizes::evaluate(const Expression& factors, const Point& point) co
     sum += product;
   }
   return sum;
-}
-
-bool DynamicSizes::is_constant(const Expression& factors) const {
-  return std::all_of(factors.begin() + 1, factors.end(),
-                     [](int64_t factor) { return factor == 0; });
 }
 
 // The symbols of a term, or those whose size differs in a corner.

@@ -82,7 +82,6 @@ class DynamicSizes {
   // Takes a number for each point. Empty if they follow no expression.
   std::optional<Expression> fit(std::vector<int64_t> numbers) const;
   int64_t evaluate(const Expression& factors, const Point& point) const;
-  bool is_constant(const Expression& factors) const;
   std::vector<size_t> symbols_of(size_t term) const;
   std::string text_of(int64_t factor, size_t term) const;
   std::string text_of(const Expression& factors) const;

@@ -50,8 +50,8 @@ void add_outputs(const std::string& name, const c10::IValue& result, ExportedCal
     call.program.outputs.push_back(call.program.add_value(std::move(value)));
     call.outputs.push_back(tensor);
   };
-  if (result.isScalar() || result.isBool()) {
-    const c10::Scalar number = result.isBool() ? c10::Scalar(result.toBool()) : result.toScalar();
+  if (result.isScalar()) {
+    const c10::Scalar number = result.toScalar();
     return add(at::scalar_tensor(number, at::dtype(number.type())), true);
   }
   if (!result.isTensor() && !result.isTensorList()) {

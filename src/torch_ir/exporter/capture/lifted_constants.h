@@ -18,8 +18,6 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/ir/ir.h"
-
 namespace torch::nn {
 class Module;
 }
@@ -43,9 +41,7 @@ class LiftedConstants {
   // meta device. Throws Error if the name is taken.
   at::Tensor register_constant(const std::string& name, const at::Tensor& value);
 
-  const StateDict& constants() const { return constants_; }
-  // As registered, under the same names.
-  const StateDict& values() const { return values_; }
+  const std::vector<LiftedConstant>& constants() const { return constants_; }
 
  protected:
   LiftedConstants() = default;
@@ -53,13 +49,10 @@ class LiftedConstants {
   virtual ~LiftedConstants() = default;
 
  private:
-  StateDict constants_{"Constant"};
-  StateDict values_{"Constant"};
+  std::vector<LiftedConstant> constants_;
 };
 
 // The registered constants of `module` and its submodules, with dotted names ("block.mask").
 std::vector<LiftedConstant> list_constants(const torch::nn::Module& module);
-// The tensors that they use, by name.
-StateDict lifted_constants(const torch::nn::Module& module);
 
 }  // namespace torch_ir

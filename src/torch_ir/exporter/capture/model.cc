@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 #include <torch/nn/module.h>
 
+#include <algorithm>
+
 #include "torch_ir/exporter/capture/lifted_constants.h"
 #include "torch_ir/exporter/meta/meta_device.h"
 
@@ -36,11 +38,13 @@ std::string internal::wrong_number_of_inputs(const std::vector<bool>& is_taken, 
 }
 
 at::Tensor LiftedConstants::register_constant(const std::string& name, const at::Tensor& value) {
-  if (constants_.contains(name)) throw Error("duplicate constant '" + name + "'");
-  values_.insert(name, value);
+  if (std::ranges::find(constants_, name, &LiftedConstant::name) != constants_.end()) {
+    throw Error("duplicate constant '" + name + "'");
+  }
   const bool to_meta = MetaDeviceGuard::is_active() && !value.is_meta();
-  return constants_.insert(
-      name, to_meta ? at::empty_like(value, value.options().device(c10::kMeta)) : value);
+  constants_.push_back(
+      {name, to_meta ? at::empty_like(value, value.options().device(c10::kMeta)) : value, value});
+  return constants_.back().tensor;
 }
 
 std::vector<LiftedConstant> list_constants(const torch::nn::Module& module) {
@@ -48,21 +52,13 @@ std::vector<LiftedConstant> list_constants(const torch::nn::Module& module) {
   const auto add = [&](const std::string& prefix, const torch::nn::Module& owner) {
     const auto* holder = dynamic_cast<const LiftedConstants*>(&owner);
     if (holder == nullptr) return;
-    for (const auto& item : holder->constants()) {
-      constants.push_back({prefix + item.key(), item.value(), holder->values()[item.key()]});
+    for (const LiftedConstant& it : holder->constants()) {
+      constants.push_back({prefix + it.name, it.tensor, it.value});
     }
   };
   add("", module);
   for (const auto& child : module.named_modules("", /*include_self=*/false)) {
     add(child.key() + ".", *child.value());
-  }
-  return constants;
-}
-
-StateDict lifted_constants(const torch::nn::Module& module) {
-  StateDict constants("Constant");
-  for (const LiftedConstant& constant : list_constants(module)) {
-    constants.insert(constant.name, constant.tensor);
   }
   return constants;
 }

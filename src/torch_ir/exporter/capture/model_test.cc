@@ -6,8 +6,6 @@
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>
 
-#include "torch_ir/base/error.h"
-
 namespace torch_ir {
 namespace {
 

@@ -165,13 +165,9 @@ bool has_operators_of(const Rule& rule, Match nodes) {
   return true;
 }
 
-// A node, or the replacement of a match that begins with it.
-struct Rewritten {
-  Node node;
-  size_t length = 1;
-};
-
-Rewritten rewrite(Match nodes, const Graph& graph, const std::vector<size_t>& uses) {
+// Returns the first node, or the replacement of a match that begins with it, and the number of
+// nodes that it stands for.
+std::pair<Node, size_t> rewrite(Match nodes, const Graph& graph, const std::vector<size_t>& uses) {
   // Each value made inside of a match is used exactly once, by the next node.
   const auto is_inside = [&](const Node& node) {
     return node.outputs.size() == 1 && uses[static_cast<size_t>(node.outputs[0])] == 1;
@@ -185,7 +181,7 @@ Rewritten rewrite(Match nodes, const Graph& graph, const std::vector<size_t>& us
       return {std::move(*node), rule.length};
     }
   }
-  return {nodes.front()};
+  return {nodes.front(), 1};
 }
 
 }  // namespace
@@ -194,9 +190,9 @@ void rewrite_to_python_form(Graph& graph) {
   const std::vector<size_t> uses = count_uses(graph);
   std::vector<Node> nodes;
   for (Match rest = graph.nodes; !rest.empty();) {
-    Rewritten next = rewrite(rest, graph, uses);
-    nodes.push_back(std::move(next.node));
-    rest = rest.subspan(next.length);
+    auto [node, length] = rewrite(rest, graph, uses);
+    nodes.push_back(std::move(node));
+    rest = rest.subspan(length);
   }
   graph.nodes = std::move(nodes);
 }

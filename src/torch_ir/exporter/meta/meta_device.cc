@@ -6,17 +6,12 @@
 
 #include "torch_ir/exporter/meta/meta_kernels.h"
 #include "torch_ir/operators/dispatch_mode.h"
+#include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
 namespace {
 
 thread_local int num_active_guards = 0;
-
-bool takes_tensors(const c10::FunctionSchema& schema) {
-  return std::ranges::any_of(schema.arguments(), [](const c10::Argument& argument) {
-    return argument.type()->str().find("Tensor") != std::string::npos;
-  });
-}
 
 class MetaDeviceMode : public DispatchMode {
  public:
@@ -26,7 +21,9 @@ class MetaDeviceMode : public DispatchMode {
     if (!index) return op.callBoxed(stack);
     c10::IValue& device =
         torch::jit::peek(*stack, static_cast<size_t>(*index), schema.arguments().size());
-    if (takes_tensors(schema)) return call_conversion(op, stack, device);
+    if (std::ranges::any_of(schema.arguments(), holds_tensors, &c10::Argument::type)) {
+      return call_conversion(op, stack, device);
+    }
     if (device.isNone()) {
       device = c10::Device(c10::kMeta);
       return op.callBoxed(stack);

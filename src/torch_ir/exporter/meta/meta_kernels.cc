@@ -5,6 +5,7 @@
 #include <ATen/ops/empty_strided.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -28,8 +29,7 @@ class MetaKernel final : public c10::OperatorKernel {
     torch::jit::Stack results =
         rule_ == nullptr ? run_on_cpu_zeros(op, arguments) : deliver(call, rule_(call));
     torch::jit::drop(*stack, arguments.size());
-    stack->insert(stack->end(), std::make_move_iterator(results.begin()),
-                  std::make_move_iterator(results.end()));
+    std::ranges::move(results, std::back_inserter(*stack));
   }
 
  private:
@@ -45,13 +45,10 @@ bool is_composite(const c10::OperatorHandle& op) {
 
 // A plain number computed from tensors depends on their data.
 bool returns_tensors_only(const c10::FunctionSchema& schema) {
-  for (const c10::Argument& result : schema.returns()) {
-    if (!result.type()->isSubtypeOf(*c10::TensorType::get()) &&
-        !result.type()->isSubtypeOf(*c10::ListType::ofTensors())) {
-      return false;
-    }
-  }
-  return true;
+  return std::ranges::all_of(schema.returns(), [](const c10::Argument& result) {
+    return result.type()->isSubtypeOf(*c10::TensorType::get()) ||
+           result.type()->isSubtypeOf(*c10::ListType::ofTensors());
+  });
 }
 
 bool takes_fallback(const c10::OperatorHandle& op) {

@@ -5,8 +5,8 @@
 #include <ATen/SDPBackend.h>
 #include <ATen/TensorIterator.h>
 #include <ATen/WrapDimUtils.h>
-#include <ATen/WrapDimUtilsMulti.h>
 #include <ATen/native/ConvUtils.h>
+#include <ATen/native/ReduceOpsUtils.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/_fused_sdp_choice.h>
 #include <ATen/ops/_scaled_dot_product_attention_math.h>
@@ -81,25 +81,10 @@ std::vector<at::Tensor> assertion_token(const MetaCall& call) {
 
 std::vector<at::Tensor> nothing(const MetaCall&) { return {}; }
 
-Sizes reduced(c10::IntArrayRef sizes, const Sizes& dims, bool keep) {
-  const int64_t rank = static_cast<int64_t>(sizes.size());
-  auto mask = at::dim_list_to_bitset(dims, rank);
-  if (dims.empty()) mask.flip();
-  Sizes left;
-  for (int64_t i = 0; i < rank; ++i) {
-    if (!mask[i])
-      left.push_back(sizes[i]);
-    else if (keep)
-      left.push_back(1);
-  }
-  return left;
-}
-
-bool keeps(const MetaCall& call) { return call.has("keepdim") && call.flag("keepdim"); }
-
 std::vector<at::Tensor> reduction(const MetaCall& call) {
-  const Sizes dims = call.has("dim") ? call.integers("dim") : Sizes();
-  const Sizes sizes = reduced(call.tensor("self").sizes(), dims, keeps(call));
+  const bool keeps_dims = call.has("keepdim") && call.flag("keepdim");
+  const auto sizes =
+      at::meta::get_reduction_shape(call.tensor("self"), call.integers("dim"), keeps_dims);
   std::vector<at::Tensor> results;
   for (c10::ScalarType dtype : result_dtypes(call)) results.push_back(meta_tensor(sizes, dtype));
   return results;
@@ -198,10 +183,6 @@ void check_dtypes(const MetaCall& call, const at::Tensor& input) {
               ", as the input, but got ", weight);
 }
 
-at::Tensor like_input(const at::Tensor& input) {
-  return meta_tensor(input.sizes(), input.scalar_type(), input.suggest_memory_format());
-}
-
 std::vector<at::Tensor> batch_norm(const MetaCall& call) {
   const at::Tensor input = call.tensor("input");
   check_dtypes(call, input);
@@ -209,7 +190,8 @@ std::vector<at::Tensor> batch_norm(const MetaCall& call) {
               input.dim());
   const Sizes statistics{call.flag("training") ? input.size(1) : 0};
   const ScalarType dtype = statistics_dtype(call, input.scalar_type());
-  return {like_input(input), meta_tensor(statistics, dtype), meta_tensor(statistics, dtype)};
+  return {meta_tensor(input.sizes(), input.scalar_type(), input.suggest_memory_format()),
+          meta_tensor(statistics, dtype), meta_tensor(statistics, dtype)};
 }
 
 std::vector<at::Tensor> layer_norm(const MetaCall& call) {
@@ -244,17 +226,12 @@ std::vector<at::Tensor> attention(const MetaCall& call) {
   const at::Tensor query = call.tensor("query");
   const at::Tensor key = call.tensor("key");
   const at::Tensor value = call.tensor("value");
-  std::optional<at::Tensor> mask;
-  std::optional<at::Tensor> mask_twin;
-  if (call.has("attn_mask")) {
-    mask = call.tensor("attn_mask");
-    mask_twin = twins.of(*mask);
-  }
+  const auto mask = call.has("attn_mask") ? std::optional(call.tensor("attn_mask")) : std::nullopt;
+  const auto mask_twin = mask ? std::optional(twins.of(*mask)) : std::nullopt;
   const double dropout = call.real("dropout_p");
   const bool is_causal = call.flag("is_causal");
   const bool is_grouped = call.flag("enable_gqa");
-  const std::optional<double> scale =
-      call.has("scale") ? std::optional(call.real("scale")) : std::nullopt;
+  const auto scale = call.has("scale") ? std::optional(call.real("scale")) : std::nullopt;
   const int64_t choice = at::_fused_sdp_choice(twins.of(query), twins.of(key), twins.of(value),
                                                mask_twin, dropout, is_causal, scale, is_grouped);
   if (static_cast<at::SDPBackend>(choice) == at::SDPBackend::flash_attention) {
@@ -325,25 +302,22 @@ Sizes MetaCall::integers(const char* name, size_t count, int64_t fallback) const
 
 std::vector<at::Tensor> MetaCall::inputs() const {
   std::vector<at::Tensor> inputs;
-  for (size_t i = 0; i < arguments_.size(); ++i) {
-    if (op_.schema().arguments()[i].is_out()) continue;
-    for_each_tensor(arguments_[i], [&](const at::Tensor& t) { inputs.push_back(t); });
+  for (size_t i = 0; i < arguments().size(); ++i) {
+    if (schema().arguments()[i].is_out()) continue;
+    for_each_tensor(arguments()[i], [&](const at::Tensor& t) { inputs.push_back(t); });
   }
   return inputs;
 }
 
 torch::jit::Stack deliver(const MetaCall& call, const std::vector<at::Tensor>& results) {
-  const c10::FunctionSchema& schema = call.op().schema();
+  const c10::FunctionSchema& schema = call.schema();
   TORCH_INTERNAL_ASSERT(results.size() == schema.returns().size(), call.op().operator_name(),
                         " returns ", schema.returns().size(), " values, its rule ", results.size());
   torch::jit::Stack delivered;
   for (size_t i = 0; i < results.size(); ++i) {
     const c10::Argument* out = written_argument(schema, schema.returns()[i]);
-    if (out == nullptr) {
-      delivered.emplace_back(results[i]);
-    } else {
-      delivered.emplace_back(write_out(call.tensor(out->name().c_str()), results[i]));
-    }
+    delivered.emplace_back(
+        out == nullptr ? results[i] : write_out(call.tensor(out->name().c_str()), results[i]));
   }
   return delivered;
 }

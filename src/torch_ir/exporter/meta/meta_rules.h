@@ -24,12 +24,10 @@ class MetaCall : public NamedArguments {
  public:
   // `op` and `arguments` must outlive it.
   MetaCall(const c10::OperatorHandle& op, c10::ArrayRef<c10::IValue> arguments)
-      : NamedArguments(op.schema(), arguments), op_(op), arguments_(arguments) {}
+      : NamedArguments(op.schema(), arguments), op_(op) {}
 
   const c10::OperatorHandle& op() const { return op_; }
-  c10::ArrayRef<c10::IValue> arguments() const { return arguments_; }
 
-  double real(const char* name) const { return at(name).toDouble(); }
   // A single integer counts as a list of one, None as an empty list.
   Sizes integers(const char* name) const;
   // `count` integers, repeating a list of one, as kernels read `int[2] padding`. An empty list
@@ -41,7 +39,6 @@ class MetaCall : public NamedArguments {
 
  private:
   const c10::OperatorHandle& op_;
-  c10::ArrayRef<c10::IValue> arguments_;
 };
 
 // Turns the results of the functional form into those of this form: an out operator returns its out

@@ -389,8 +389,4 @@ int64_t read_fixed_size(const JsonValue& value, const Place& place) {
   place.fail(fmt::format("expected a fixed size for a weight, found {}", size.expression));
 }
 
-std::vector<int64_t> read_fixed_sizes(const JsonValue& value, const Place& place) {
-  return as_list_of(value, place, read_fixed_size);
-}
-
 }  // namespace torch_ir

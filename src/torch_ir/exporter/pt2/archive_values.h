@@ -56,9 +56,8 @@ std::string read_device_type(const ObjectReader& meta);
 Value read_integer_meta(const JsonValue& value, const Place& place);
 Value read_number_meta(c10::ScalarType dtype, const JsonValue& value, const Place& place);
 
-// {"as_int": 3}, and lists of them, none symbolic.
+// {"as_int": 3}, not symbolic.
 int64_t read_fixed_size(const JsonValue& value, const Place& place);
-std::vector<int64_t> read_fixed_sizes(const JsonValue& value, const Place& place);
 
 // Converts sympy's `srepr` of a size to the grammar of SymExpr (ir/sym_expr.h): "2*s0 + 1".
 // Functions of sympy and PyTorch without an operator there stay calls, "Max(1, s0)"; a float

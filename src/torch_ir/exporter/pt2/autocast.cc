@@ -4,11 +4,10 @@
 #include <c10/core/ScalarTypeToTypeMeta.h>
 #include <c10/core/TensorImpl.h>
 #include <c10/util/Exception.h>
+#include <c10/util/ScopeExit.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
-#include <utility>
 #include <variant>
 
 #include "torch_ir/base/error.h"
@@ -33,27 +32,19 @@ c10::DispatchKey key_of(const Autocast& autocast) {
                                       : c10::DispatchKey::AutocastCUDA;
 }
 
-class AutocastGuard {
- public:
-  explicit AutocastGuard(const Autocast& autocast)
-      : device_(autocast.device),
-        was_enabled_(at::autocast::is_autocast_enabled(device_)),
-        previous_(at::autocast::get_autocast_dtype(device_)) {
-    at::autocast::set_autocast_dtype(device_, autocast.dtype);
-    at::autocast::set_autocast_enabled(device_, true);
-  }
-  ~AutocastGuard() {
-    at::autocast::set_autocast_enabled(device_, was_enabled_);
-    at::autocast::set_autocast_dtype(device_, previous_);
-  }
-  AutocastGuard(const AutocastGuard&) = delete;
-  AutocastGuard& operator=(const AutocastGuard&) = delete;
-
- private:
-  const c10::DeviceType device_;
-  bool was_enabled_;
-  c10::ScalarType previous_;
-};
+// Turns autocast on until the result ends.
+auto enable_autocast(const Autocast& autocast) {
+  const c10::DeviceType device = autocast.device;
+  auto restore =
+      c10::make_scope_exit([device, was_enabled = at::autocast::is_autocast_enabled(device),
+                            previous = at::autocast::get_autocast_dtype(device)] {
+        at::autocast::set_autocast_enabled(device, was_enabled);
+        at::autocast::set_autocast_dtype(device, previous);
+      });
+  at::autocast::set_autocast_dtype(device, autocast.dtype);
+  at::autocast::set_autocast_enabled(device, true);
+  return restore;
+}
 
 // A tensor without memory that says it is on `device`, which need not be there.
 at::Tensor pretended(at::IntArrayRef sizes, c10::ScalarType dtype, c10::DeviceType device) {
@@ -118,7 +109,7 @@ torch::jit::Stack arguments_behind(const Node& node, const c10::OperatorHandle& 
   torch::jit::Stack stack = make_stack(op.schema(), find_given, StandIns{builder, autocast.device});
   Arrival arrival(op);
   try {
-    const AutocastGuard enabled(autocast);
+    const auto enabled = enable_autocast(autocast);
     const DispatchModeGuard guard(arrival);
     op.callBoxedForDispatchKey(key_of(autocast), stack);
   } catch (Arrival::Reached& reached) {

@@ -30,11 +30,9 @@ bool has_schema(std::string_view target) {
 // The class of the outermost module in "L__self__,,models.ResNet;L__self___conv1,conv1,...".
 std::string root_class_of(const std::string& module_stack) {
   const std::string_view first = std::string_view(module_stack).substr(0, module_stack.find(';'));
-  const size_t path_begin = first.find(',');
-  if (path_begin == std::string_view::npos) return {};
-  const size_t class_begin = first.find(',', path_begin + 1);
-  const bool is_root = class_begin == path_begin + 1;
-  return is_root ? std::string(first.substr(class_begin + 1)) : std::string();
+  const size_t comma = first.find(',');
+  const bool is_root = comma != first.npos && first.substr(comma).starts_with(",,");
+  return is_root ? std::string(first.substr(comma + 2)) : std::string();
 }
 
 constexpr std::string_view kModelKey = "L__self__";

@@ -1,9 +1,5 @@
 #include <fmt/format.h>
 
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/pt2/graph_reader.h"

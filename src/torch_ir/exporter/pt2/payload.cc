@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <set>
-#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -82,8 +80,8 @@ TensorView read_view(const JsonValue& value, const Place& place) {
   TensorView view;
   view.dtype = meta.get("dtype", read_dtype);
   check_layout(meta);
-  view.sizes = meta.get("sizes", read_fixed_sizes);
-  view.strides = meta.get("strides", read_fixed_sizes);
+  view.sizes = meta.get_list("sizes", read_fixed_size);
+  view.strides = meta.get_list("strides", read_fixed_size);
   view.storage_offset = meta.get_or("storage_offset", int64_t{0}, read_fixed_size);
   return view;
 }
@@ -209,11 +207,6 @@ at::Tensor without_values(const std::string& archive, const std::string& name, c
   return at::empty(meta.shape, at::TensorOptions(meta.dtype).device(c10::kMeta));
 }
 
-// Two placeholders may stand for one weight.
-void insert(StateDict& tensors, const std::string& name, const at::Tensor& value) {
-  if (!tensors.contains(name)) tensors.insert(name, value);
-}
-
 }  // namespace
 
 Payload open_payload(const Pt2Archive& archive, const PayloadEntries& entries) {
@@ -238,7 +231,9 @@ StateDict take_weights(const std::string& archive, const Payload& weights, const
     check_agreement(archive, input.target, value, program[input.value]);
     program[input.value].strides = special_strides(value);
     const bool stays = is_constant || input.kind == InputKind::kConstant;
-    insert(stays ? program.constants : taken, input.target, value);
+    StateDict& tensors = stays ? program.constants : taken;
+    // Two placeholders may stand for one weight.
+    if (!tensors.contains(input.target)) tensors.insert(input.target, value);
   }
   for (const auto& weight : weights) {
     if (taken.contains(weight.key())) continue;

@@ -145,10 +145,7 @@ at::Tensor as_tensor(const PickleValue& value) {
   return {};
 }
 
-std::vector<PortSpec> read_user_inputs(const JsonValue& root) {
-  const Place place;
-  const ObjectReader module(ObjectReader(root, place).get("graph_module"),
-                            place.key("graph_module"));
+std::vector<PortSpec> read_user_inputs(const ObjectReader& module) {
   std::vector<PortSpec> inputs = module.get("signature", read_signature).inputs;
   std::erase_if(inputs, [](const PortSpec& input) {
     return input.role == PortSpec::Role::kToken || input.kind != InputKind::kUserInput;
@@ -160,10 +157,7 @@ std::vector<PortSpec> read_user_inputs(const JsonValue& root) {
 // is the first that is left with its shape and dtype, and with its place at the end of the name if
 // there is such a one. Those left over come last.
 std::vector<Leaf> order_tensors(std::vector<Leaf> leaves, const std::vector<PortSpec>& specs,
-                                const JsonValue& root) {
-  const Place place;
-  const ObjectReader module(ObjectReader(root, place).get("graph_module"),
-                            place.key("graph_module"));
+                                const ObjectReader& module) {
   const ObjectReader graph(module.get("graph"), module.place().key("graph"));
   const ObjectReader values(graph.get("tensor_values"), graph.place().key("tensor_values"));
   std::erase_if(leaves, [](const Leaf& leaf) { return !leaf.value->is_tensor(); });
@@ -196,11 +190,14 @@ std::vector<Leaf> order_tensors(std::vector<Leaf> leaves, const std::vector<Port
 // tuples, lists and dicts in the order of torch.utils._pytree; numbers become tensors without
 // dimensions.
 StateDict name_example_inputs(const PickleValue& inputs, const JsonValue& root) {
-  const std::vector<PortSpec> specs = read_user_inputs(root);
+  const Place place;
+  const ObjectReader module(ObjectReader(root, place).get("graph_module"),
+                            place.key("graph_module"));
+  const std::vector<PortSpec> specs = read_user_inputs(module);
   std::vector<Leaf> leaves = flatten_inputs(inputs, read_keywords(root));
   if (const PickleValue* object = find_foreign(inputs)) {
     leaves = about(fmt::format("the example inputs hold {}", object->kind()),
-                   [&] { return order_tensors(leaves, specs, root); });
+                   [&] { return order_tensors(leaves, specs, module); });
   }
   if (leaves.size() != specs.size()) {
     throw ExportError(fmt::format("wrong number of example inputs: {}, expected {}", leaves.size(),

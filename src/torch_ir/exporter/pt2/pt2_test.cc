@@ -12,11 +12,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/testing/zip_builder.h"
 #include "torch_ir/base/zip_archive.h"
@@ -40,30 +37,15 @@ std::string data_path(const std::string& name) {
   return "src/torch_ir/exporter/pt2/testdata/" + name;
 }
 
-std::vector<std::string> names_of(const StateDict& tensors) { return tensors.keys(); }
-
-std::vector<std::string> targets_of(const Graph& graph) {
-  std::vector<std::string> targets;
-  for (const Node& node : graph.nodes) targets.push_back(node.target);
-  return targets;
-}
-
-std::vector<at::Tensor> run(const std::string& path, const IR& ir, const StateDict& weights) {
-  const auto examples = read_pt2_example_inputs(path);
-  std::vector<at::Tensor> inputs;
-  for (const TensorMeta& input : ir.graph_inputs) inputs.push_back((*examples)[input.name]);
-  return compile(ir, weights).run(inputs);
-}
-
 class ArchiveTest : public ::testing::TestWithParam<const char*> {};
 
 // Made by testdata/make_testdata.py, with the results of PyTorch.
 TEST_P(ArchiveTest, RunsAsInPython) {
-  const std::string path = data_path(GetParam() + std::string(".pt2"));
   const StateDict expected = load_weights_pt(data_path(GetParam() + std::string(".expected.pt")));
-  const Pt2Model model = read_pt2(path);
+  const Pt2Model model = read_pt2(data_path(GetParam() + std::string(".pt2")));
   const IR ir = convert_exported_program(model.program);
-  const std::vector<at::Tensor> outputs = run(path, ir, model.weights);
+  const std::vector<at::Tensor> outputs =
+      compile(ir, model.weights).run(model.examples.for_graph(model.program));
   size_t compared = 0;
   for (size_t i = 0; i < ir.graph_outputs.size(); ++i) {
     const TensorMeta& output = ir.graph_outputs[i];
@@ -95,20 +77,20 @@ TEST(Pt2Test, AllLayoutsHoldTheSameModel) {
   for (const char* name : {"layout_2_7.pt2", "layout_2_8.pt2"}) {
     const Pt2Model older = read_pt2(data_path(name));
     EXPECT_EQ(convert_exported_program(older.program), ir) << name;
-    EXPECT_EQ(names_of(older.weights), names_of(newest.weights));
+    EXPECT_EQ(older.weights.keys(), newest.weights.keys());
     for (const auto& weight : older.weights) {
       EXPECT_TRUE(at::equal(weight.value(), newest.weights[weight.key()])) << weight.key();
     }
-    EXPECT_THAT(names_of(*read_pt2_example_inputs(data_path(name))), ElementsAre("x"));
+    EXPECT_THAT(read_pt2_example_inputs(data_path(name))->keys(), ElementsAre("x"));
   }
 }
 
 TEST(Pt2Test, SeparatesWeightsFromConstants) {
   const Pt2Model model = read_pt2(data_path("small.pt2"));
-  EXPECT_THAT(names_of(model.weights), ElementsAre("linear.weight", "linear.bias", "scale"));
+  EXPECT_THAT(model.weights.keys(), ElementsAre("linear.weight", "linear.bias", "scale"));
   // A checkpoint lacks buffers that are not persistent, so the graph keeps them.
   const StateDict constants = convert_exported_program(model.program).constants;
-  EXPECT_THAT(names_of(constants), ElementsAre("shift", "lifted_tensor_0"));
+  EXPECT_THAT(constants.keys(), ElementsAre("shift", "lifted_tensor_0"));
   EXPECT_TRUE(at::equal(constants["shift"], at::tensor({0.5, -0.5})));
 }
 
@@ -153,9 +135,9 @@ TEST(Pt2Test, GraphsHaveTheStridesOfWeightsAndConstants) {
 
 TEST(Pt2Test, CallsOfAGraphAreInlined) {
   const Program program = read_pt2(data_path("inlined.pt2")).program;
-  EXPECT_THAT(targets_of(program), ::testing::Each(::testing::StartsWith("aten.")));
   std::vector<std::string> modules;
   for (const Node& node : program.nodes) {
+    EXPECT_THAT(node.target, ::testing::StartsWith("aten."));
     if (node.target == "aten.linear.default") modules.push_back(node.origin.module);
   }
   // The second is the same module.
@@ -271,10 +253,10 @@ TEST(Pt2Test, RunsCheckTheGuardsOfTheModel) {
 }
 
 TEST(Pt2Test, ExampleInputsAreFlattenedInTheOrderOfTheTree) {
-  EXPECT_THAT(names_of(*read_pt2_example_inputs(data_path("signature.pt2"))),
+  EXPECT_THAT(read_pt2_example_inputs(data_path("signature.pt2"))->keys(),
               ElementsAre("tree_first", "tree_pair_0", "tree_pair_1", "rest_0", "scale"));
   const auto numbers = read_pt2_example_inputs(data_path("dynamic.pt2"));
-  EXPECT_THAT(names_of(*numbers), ElementsAre("x", "n"));
+  EXPECT_THAT(numbers->keys(), ElementsAre("x", "n"));
   EXPECT_EQ((*numbers)["n"].dim(), 0);
   EXPECT_EQ((*numbers)["n"].item().toLong(), 3);
 }
@@ -282,7 +264,7 @@ TEST(Pt2Test, ExampleInputsAreFlattenedInTheOrderOfTheTree) {
 // Each under the name that the model's class gives it, although only its order is known here.
 TEST(Pt2Test, ExampleInputsAreTakenOutOfObjects) {
   const auto inputs = read_pt2_example_inputs(data_path("objects.pt2"));
-  EXPECT_THAT(names_of(*inputs),
+  EXPECT_THAT(inputs->keys(),
               ElementsAre("x", "cache_keys_0", "cache_keys_1", "cache_values_0", "cache_values_1",
                           "pair_left", "pair_right", "scaled_by"));
   const std::string path = ::testing::TempDir() + "/objects.pt2";

@@ -126,11 +126,6 @@ void check_version(const ObjectReader& root) {
           major, minor, kSchemaMajor, kSchemaMinor, kSchemaMajor));
 }
 
-std::string read_torch_version(const ObjectReader& root) {
-  const std::string text = root.get_or("torch_version", std::string(), as_string);
-  return text.substr(0, text.find('+'));
-}
-
 // No limit is null, or a number at the end of the 64 bits.
 std::optional<int64_t> read_limit(const JsonValue* value, const Place& place) {
   if (value == nullptr || value->is_number_unsigned()) return std::nullopt;
@@ -277,7 +272,8 @@ Program read_program(const JsonValue& value, const std::string& model_name) {
   const Signature signature = module.get("signature", read_signature);
   Program program = ProgramReader(module.get("graph"), module_place.key("graph"), signature).read();
   if (program.model_name.empty()) program.model_name = model_name;
-  program.torch_version = read_torch_version(root);
+  const std::string version = root.get_or("torch_version", std::string(), as_string);
+  program.torch_version = version.substr(0, version.find('+'));
   program.range_constraints = read_ranges(root);
   if (root.find("guards_code") != nullptr) {
     program.guards = find_guards(root.get_list("guards_code", as_string), signature, program);

@@ -8,7 +8,6 @@
 #include <iterator>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "torch_ir/base/characters.h"
 #include "torch_ir/base/error.h"

@@ -12,8 +12,6 @@ namespace {
 
 using ::testing::ThrowsMessage;
 
-auto refused_with(const std::string& message) { return ThrowsMessage<ExportError>(message); }
-
 struct Case {
   const char* srepr;
   const char* infix;
@@ -91,7 +89,7 @@ TEST(SympyTextTest, NothingButExpressionsIsRead) {
       {"Rational(1)", "unsupported call 'Rational' in an expression"},
   };
   for (const auto& [text, message] : cases) {
-    EXPECT_THAT([&] { infix_of_srepr(text); }, refused_with(message));
+    EXPECT_THAT([&] { infix_of_srepr(text); }, ThrowsMessage<ExportError>(message));
   }
 }
 
