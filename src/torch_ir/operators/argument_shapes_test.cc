@@ -5,8 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -268,26 +266,24 @@ at::Tensor indices(const Sizes& sizes) { return at::zeros(sizes, at::kLong); }
 
 // A call that LibTorch accepts, and the problem if `argument` is `value` instead.
 struct WrongCall {
-  std::string name;
+  const char* name;
   Arguments arguments;
   const char* argument;
   c10::IValue value;
-  std::string problem;
+  const char* problem;
 };
-
-// `size` along each of `dims` dimensions, for three planes (or volumes).
-Sizes three_of(size_t dims, int64_t size) {
-  Sizes sizes(dims + 1, size);
-  sizes[0] = 3;
-  return sizes;
-}
 
 // The arguments of all poolings that make three planes (or volumes) of size 2 of those of size 4.
 Arguments pooling(size_t dims) {
+  const auto three_of = [&](int64_t size) {
+    Sizes sizes(dims, size);
+    sizes.insert(sizes.begin(), 3);
+    return sizes;
+  };
   const Sizes twos(dims, 2);
-  return {{"grad_output", at::ones(three_of(dims, 2))},
-          {"self", at::ones(three_of(dims, 4))},
-          {"indices", indices(three_of(dims, 2))},
+  return {{"grad_output", at::ones(three_of(2))},
+          {"self", at::ones(three_of(4))},
+          {"indices", indices(three_of(2))},
           {"kernel_size", twos},
           {"output_size", twos},
           {"stride", twos},
@@ -295,32 +291,6 @@ Arguments pooling(size_t dims) {
           {"dilation", Sizes(dims, 1)},
           {"ceil_mode", false},
           {"count_include_pad", true}};
-}
-
-// The gradients of poolings and paddings of three planes with a grad_output of two.
-std::vector<WrongCall> wrong_planes() {
-  std::vector<WrongCall> calls;
-  const auto add = [&](const std::string& name, const Arguments& arguments) {
-    Sizes two = arguments.at("grad_output").toTensor().sizes().vec();
-    two[0] = 2;
-    calls.push_back(
-        {name, arguments, "grad_output", at::ones(two),
-         c10::str("grad_output has shape ", at::IntArrayRef(two), ", but should begin with [3]")});
-  };
-  for (size_t dims = 1; dims <= 3; ++dims) {
-    const std::string d_backward = std::to_string(dims) + "d_backward";
-    for (const std::string kind : {"reflection", "replication"}) {
-      add(kind + "_pad" + d_backward, {{"self", at::ones(three_of(dims, 4))},
-                                       {"grad_output", at::ones(three_of(dims, 6))},
-                                       {"padding", Sizes(2 * dims, 1)}});
-    }
-    if (dims == 1) continue;
-    for (const std::string kind : {"_adaptive_avg", "adaptive_max", "avg", "fractional_max"}) {
-      add(kind + "_pool" + d_backward, pooling(dims));
-    }
-    add("max_pool" + std::to_string(dims) + "d_with_indices_backward", pooling(dims));
-  }
-  return calls;
 }
 
 std::vector<WrongCall> wrong_gradients() {
@@ -350,13 +320,27 @@ std::vector<WrongCall> wrong_gradients() {
     arguments.insert_or_assign(name, std::move(value));
     return arguments;
   };
+  const at::Tensor pair = at::ones({2, 2, 2});
+  constexpr const char* kPlanes = "grad_output has shape [2, 2, 2], but should begin with [3]";
+  constexpr const char* kVolumes = "grad_output has shape [2, 2, 2, 2], but should begin with [3]";
+  const at::Tensor volumes = at::ones({2, 2, 2, 2});
   return {
+      {"_adaptive_avg_pool2d_backward", pooling(2), "grad_output", pair, kPlanes},
       {"_adaptive_avg_pool2d_backward", pooling(2), "self", at::ones({3, 0, 4}),
        "grad_output has shape [3, 2, 2], but self is empty"},
       {"_adaptive_avg_pool2d_backward", pooling(2), "grad_output", at::ones({3, 2}),
        "grad_output has 2 dimensions, but should have 3"},
+      {"_adaptive_avg_pool3d_backward", pooling(3), "grad_output", volumes, kVolumes},
+      {"adaptive_max_pool2d_backward", pooling(2), "grad_output", pair, kPlanes},
       {"adaptive_max_pool2d_backward", pooling(2), "indices", indices({1}),
        "indices has shape [1], but should have [3, 2, 2]"},
+      {"adaptive_max_pool3d_backward", pooling(3), "grad_output", volumes, kVolumes},
+      {"avg_pool2d_backward", pooling(2), "grad_output", pair, kPlanes},
+      {"avg_pool3d_backward", pooling(3), "grad_output", volumes, kVolumes},
+      {"fractional_max_pool2d_backward", pooling(2), "grad_output", pair, kPlanes},
+      {"fractional_max_pool3d_backward", pooling(3), "grad_output", volumes, kVolumes},
+      {"max_pool2d_with_indices_backward", pooling(2), "grad_output", pair, kPlanes},
+      {"max_pool3d_with_indices_backward", pooling(3), "grad_output", volumes, kVolumes},
       {"native_batch_norm_backward", batch_norm, "grad_out", at::ones(1),
        "grad_out has shape [1], but should have [2, 3, 4]"},
       {"native_batch_norm_backward", batch_norm, "save_invstd", at::ones(0),
@@ -386,12 +370,33 @@ std::vector<WrongCall> wrong_gradients() {
   };
 }
 
+TEST(ArgumentShapes, OfAPaddingsGradientAreThoseOfItsPlanes) {
+  for (const char* kind : {"reflection", "replication"}) {
+    for (size_t dims = 1; dims <= 3; ++dims) {
+      const std::string name = "aten::" + std::string(kind) + "_pad" + std::to_string(dims);
+      const auto op =
+          c10::Dispatcher::singleton().findSchemaOrThrow((name + "d_backward").c_str(), "");
+      const auto of_planes = [&](int64_t planes) {
+        Sizes self(dims, 4);
+        Sizes padded(dims, 6);
+        self.insert(self.begin(), 3);
+        padded.insert(padded.begin(), planes);
+        return Arguments{{"self", at::ones(self)},
+                         {"grad_output", at::ones(padded)},
+                         {"padding", Sizes(2 * dims, 1)}};
+      };
+      EXPECT_EQ(problem_with(op, of_planes(3)), "") << name;
+      torch::jit::Stack stack = stack_of(op, of_planes(3));
+      EXPECT_NO_THROW(op.callBoxed(stack)) << name;
+      EXPECT_THAT(problem_with(op, of_planes(2)), HasSubstr("but should begin with [3]")) << name;
+    }
+  }
+}
+
 TEST(ArgumentShapes, OfAGradientAreThoseOfWhatItIsThatOf) {
-  std::vector<WrongCall> calls = wrong_gradients();
-  std::ranges::move(wrong_planes(), std::back_inserter(calls));
-  for (const WrongCall& it : calls) {
-    const auto op =
-        c10::Dispatcher::singleton().findSchemaOrThrow(("aten::" + it.name).c_str(), "");
+  for (const WrongCall& it : wrong_gradients()) {
+    const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(
+        (std::string("aten::") + it.name).c_str(), "");
     EXPECT_EQ(problem_with(op, it.arguments), "") << it.name;
     torch::jit::Stack stack = stack_of(op, it.arguments);
     EXPECT_NO_THROW(op.callBoxed(stack)) << it.name;

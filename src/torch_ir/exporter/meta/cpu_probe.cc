@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <optional>
 
 #include "torch_ir/base/error.h"
@@ -20,16 +19,6 @@
 
 namespace torch_ir {
 namespace {
-
-struct Mapping {
-  void* address;
-  size_t bytes;
-};
-
-void unmap(void* context) {
-  const std::unique_ptr<Mapping> mapping(static_cast<Mapping*>(context));
-  munmap(mapping->address, mapping->bytes);
-}
 
 // Memory without a reservation, as pages that are never written need not fit into memory.
 c10::DataPtr map_zeros(size_t bytes) {
@@ -40,7 +29,8 @@ c10::DataPtr map_zeros(size_t bytes) {
   if (address == MAP_FAILED) {
     throw Error(fmt::format("cannot map {} bytes of zeros: {}", bytes, std::strerror(errno)));
   }
-  return {address, new Mapping{address, bytes}, &unmap, cpu};
+  return c10::InefficientStdFunctionContext::makeDataPtr(
+      address, [bytes](void* memory) { munmap(memory, bytes); }, cpu);
 }
 
 // Warnings about made-up values would mislead.
