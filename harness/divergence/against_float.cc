@@ -237,22 +237,17 @@ FloatComparison FloatModel::compare(Candidate& quantized, const Program& graph) 
     const GraphMemory memory = memory_of(case_);
     at::manual_seed(settings_.seed);
     candidate_->observe(inputs, [&](const std::string& name, const at::Tensor& value) {
-      const auto found = by_float.find(name);
-      if (found == by_float.end() || !value.defined()) return;
-      ValuePair& pair = *found->second;
-      pair.float_value = memory.is_written(pair.floating) ? value.clone() : value;
+      ValuePair* pair = by_float[name];
+      if (pair == nullptr || !value.defined()) return;
+      pair->float_value = memory.is_written(pair->floating) ? value.clone() : value;
     });
     at::manual_seed(settings_.seed);
     quantized.observe(inputs, [&](const std::string& name, const at::Tensor& value) {
-      if (const auto found = by_integers.find(name); found != by_integers.end()) {
-        found->second->integers = value;
-      }
-      const auto found = by_quantized.find(name);
-      if (found == by_quantized.end() || !value.defined()) return;
-      ValuePair& pair = *found->second;
-      if (!pair.float_value.defined()) return;
-      pair.compared = compared_value(pair, program, name, value);
-      pair.float_value = pair.integers = at::Tensor();
+      if (ValuePair* dequantized = by_integers[name]) dequantized->integers = value;
+      ValuePair* pair = by_quantized[name];
+      if (pair == nullptr || !value.defined() || !pair->float_value.defined()) return;
+      pair->compared = compared_value(*pair, program, name, value);
+      pair->float_value = pair->integers = at::Tensor();
     });
   } catch (const std::exception& error) {
     result.error = message_text(error);
@@ -268,11 +263,6 @@ FloatComparison FloatModel::compare(Candidate& quantized, const Program& graph) 
   result.num_unmatched = std::ssize(result.unmatched);
   result.unmatched.resize(std::min(result.unmatched.size(), FloatComparison::kMaxUnmatched));
   return result;
-}
-
-FloatComparison FloatModel::unfinished() const {
-  return {.file = files_.short_name(),
-          .error = "the process ended before the comparison was complete"};
 }
 
 }  // namespace torch_ir

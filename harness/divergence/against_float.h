@@ -29,7 +29,10 @@ class FloatModel {
   FloatComparison compare(Candidate& quantized, const Program& graph);
 
   // The result to report if the process ends during compare().
-  FloatComparison unfinished() const;
+  FloatComparison unfinished() const {
+    return {.file = files_.short_name(),
+            .error = "the process ended before the comparison was complete"};
+  }
 
  private:
   const ModelFiles files_;

@@ -4,11 +4,9 @@
 #include <ATen/ops/_int_mm.h>
 #include <ATen/ops/full.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <optional>
-#include <string>
 
 #include "torch_ir/ir/resolve.h"
 

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "harness/backend/open_backend.h"
-#include "harness/divergence/reproducer_files.h"
 #include "harness/process/supervise.h"
 #include "harness/results/result_fields.h"
 #include "harness/stages/stages.h"
@@ -52,25 +51,6 @@ bool ends_alike(const WorkEnd& part, const WorkEnd& whole) {
 }
 
 constexpr const char* kRunSuffix = ".run";
-
-// Returns whether the part ran out of memory, if the process survives.
-bool run_given_part(const std::string& directory, const RunSettings& settings,
-                    const TellNews& tell) {
-  const Case part = load_case(directory);
-  at::set_num_threads(settings.threads);
-  const std::unique_ptr<Backend> backend = open_backend(settings, directory + kRunSuffix);
-  at::manual_seed(settings.seed);
-  tell("begun");
-  const AllocationWatch memory;
-  try {
-    backend->run(part);
-  } catch (const OutputError&) {
-    throw;
-  } catch (const std::exception& error) {
-    return failure_kind(Stage::kExecute, error, memory) == FailureKind::kOutOfMemory;
-  }
-  return false;
-}
 
 // Runs the reproducer in `directory` in a process of its own. Returns nothing if the graph
 // finished, even with an error, or did not begin. Throws OutputError.
@@ -140,8 +120,8 @@ class EndSearch {
          .ended_process = true,
          .should_stop = [this] { return Clock::now() >= deadline_; }});
     if (search.reproducer && ended_.kind == FailureKind::kTimedOut) {
-      std::string doubt = doubt_of_hang();
-      if (!doubt.empty()) search = {.note = std::move(doubt)};
+      const std::string doubt = doubt_of_hang();
+      if (!doubt.empty()) search = {.note = doubt};
     }
     if (search.reproducer) replace_whole();
     if (!search.note.empty()) search.note += ". ";
@@ -230,10 +210,25 @@ class EndSearch {
 }  // namespace
 
 DoRequest run_part_task(const WorkJson& /*setup*/) {
+  // Answers whether the part ran out of memory, if the process survives.
   return [](const WorkJson& request, const TellNews& tell) -> WorkJson {
+    const std::string directory = request.at("directory");
     RunSettings settings;
     json_fields::read(request.at("settings"), settings);
-    return run_given_part(request.at("directory"), settings, tell);
+    const Case part = load_case(directory);
+    at::set_num_threads(settings.threads);
+    const std::unique_ptr<Backend> backend = open_backend(settings, directory + kRunSuffix);
+    at::manual_seed(settings.seed);
+    tell("begun");
+    const AllocationWatch memory;
+    try {
+      backend->run(part);
+    } catch (const OutputError&) {
+      throw;
+    } catch (const std::exception& error) {
+      return failure_kind(Stage::kExecute, error, memory) == FailureKind::kOutOfMemory;
+    }
+    return false;
   };
 }
 

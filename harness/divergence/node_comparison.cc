@@ -303,7 +303,7 @@ class Explainer {
                 {.criterion = criterion_of(settings_),
                  .inside = runs_whole_ ? std::vector<std::string>() : grouped_.inside});
     runs.report = compare_nodes(
-        graph_.program, names_of(grouped_.values),
+        graph_.program, grouped_.values,
         [&](const ValueObserver& observer) { run_.observe_model(observer); }, next,
         settings_.tolerance, judge, failed_);
     if (output_error) std::rethrow_exception(output_error);
@@ -369,12 +369,6 @@ class Explainer {
         }
       }
     }
-  }
-
-  std::vector<std::string> names_of(const std::vector<ValueId>& values) const {
-    std::vector<std::string> names;
-    for (const ValueId value : values) names.push_back(graph_.program[value].name);
-    return names;
   }
 
   // A graph input, a weight or a constant; undefined for other values.

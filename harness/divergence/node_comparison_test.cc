@@ -2,11 +2,6 @@
 
 #include <c10/util/ThreadLocalDebugInfo.h>
 #include <gmock/gmock.h>
-#include <torch/torch.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <memory>
 
 #include "harness/divergence/testing/explanation_fixture.h"
 
@@ -31,8 +26,6 @@ TEST_F(NodeComparisonTest, FindsNothingWhereAllAgrees) {
     EXPECT_EQ(explanation.nodes.error, "");
     EXPECT_EQ(explanation.nodes.note, "");
     EXPECT_EQ(explanation.nodes.num_compared, std::ssize(ir_.nodes));
-    EXPECT_EQ(explanation.nodes.num_skipped, 0);
-    EXPECT_EQ(explanation.nodes.num_mismatched, 0);
     EXPECT_THAT(explanation.nodes.worst, IsEmpty());
     EXPECT_FALSE(explanation.reproducer);
     EXPECT_FALSE(fs::exists(directory_));
@@ -73,7 +66,6 @@ TEST_F(NodeComparisonTest, NamesTheFirstGroupThatDivergesAndCutsAtItsBorder) {
   run.groups = backend.all;
   const Explanation explanation = explain(run, backend, /*failed=*/true);
   const NodeReport& nodes = explanation.nodes;
-  EXPECT_EQ(nodes.error, "");
   EXPECT_EQ(nodes.groups.size(), 2u);
   EXPECT_EQ(nodes.num_inside, 2);
   EXPECT_EQ(nodes.num_compared, 3);
@@ -121,7 +113,6 @@ TEST_F(NodeComparisonTest, BringsValuesIntoTheFormOfTheGraph) {
                          {{.name = "tanh", .dtype = "int8", .scale = 1.0 / 64, .zero_point = 10}}});
   run.groups = backend.all;
   NodeReport nodes = explain(run, backend, /*failed=*/false).nodes;
-  EXPECT_EQ(nodes.error, "");
   EXPECT_EQ(nodes.num_compared, 3);
   EXPECT_EQ(nodes.num_mismatched, 1);
   EXPECT_EQ(nodes.first_divergence->node.node, "tanh_2");
@@ -141,8 +132,8 @@ TEST_F(NodeComparisonTest, NamesTheFirstNodeThatDiverges) {
   EXPECT_EQ(nodes.first_divergence->node.node, "tanh_1");
   EXPECT_EQ(nodes.first_divergence->node.index, 3);
   EXPECT_EQ(nodes.first_divergence->node.op_type, "aten.tanh.default");
-  ASSERT_EQ(nodes.first_divergence->inputs.size(), 1U);
-  EXPECT_EQ(nodes.first_divergence->inputs[0].name, "linear_1");
+  EXPECT_THAT(nodes.first_divergence->inputs,
+              ElementsAre(Field(&TensorStatistics::name, "linear_1")));
   EXPECT_LT(nodes.first_divergence->expected.min, 0);
   EXPECT_GT(nodes.first_divergence->actual.min, 0);
   EXPECT_EQ(nodes.num_compared, 6);
@@ -152,7 +143,6 @@ TEST_F(NodeComparisonTest, NamesTheFirstNodeThatDiverges) {
   // Captured modules are known by their weights.
   EXPECT_THAT(nodes.worst, Contains(AllOf(Field(&ValueDetail::node, "linear_2"),
                                           Field(&ValueDetail::module, "fc2"))));
-  EXPECT_EQ(nodes.error, "");
 
   EXPECT_EQ(part_of(explanation), "tanh_1 to tanh_1, 1 node");
   EXPECT_EQ(explanation.reproducer.value().command, "harness --ir . --rtol 1.3e-06 --atol 1e-05");
@@ -174,9 +164,7 @@ TEST_F(NodeComparisonTest, TellsBothSidesTheSameRandomNumbers) {
 }
 
 TEST_F(NodeComparisonTest, SaysWhatTheBackendThrew) {
-  EditingBackend backend([](IR& ir) {
-    if (OpNode* node = find_node(ir, "view")) node->attrs.set("size", Attribute::list({7}));
-  });
+  EditingBackend backend(change("view", "size", Attribute::list({7})));
   const RegisteredModel model =
       callable([](torch::Tensor x) { return torch::relu(x).view({4}) + 1; }, {2, 2});
   const Explanation explanation = explain_model(model, backend);
@@ -249,8 +237,7 @@ TEST_F(NodeComparisonTest, ExoneratesWhatDoesNotReachItsReaders) {
     const std::vector<std::string> names = names_of(nodes.exonerated);
     EXPECT_THAT(names, Contains("mul"));
     EXPECT_EQ(names.size(), failed ? 2 : 1);
-    ASSERT_TRUE(nodes.first_divergence);
-    EXPECT_EQ(nodes.first_divergence->node.value, failed ? "sigmoid" : "neg");
+    EXPECT_EQ(nodes.first_divergence.value().node.value, failed ? "sigmoid" : "neg");
   }
 }
 
@@ -264,14 +251,10 @@ RegisteredModel rounding_model() {
       {64, 64});
 }
 
-// Rounds otherwise than the model, as a sum in another order would.
-void compute_otherwise(IR& ir) {
-  if (OpNode* node = find_node(ir, "mul")) node->attrs.set("other", Attribute(65536 * (1 + 1e-7)));
-}
-
+// Rounds otherwise than the model, as a sum in another order would, and changes something else.
 Edit otherwise_and(const Edit& edit) {
   return [=](IR& ir) {
-    compute_otherwise(ir);
+    change("mul", "other", Attribute(65536 * (1 + 1e-7)))(ir);
     edit(ir);
   };
 }
@@ -292,20 +275,19 @@ TEST_F(NodeComparisonTest, JudgesValuesBehindARoundingByTheirOwnNodes) {
   const auto edited = [](const char* name, const char* op_type) {
     return otherwise_and(replace(name, op_type));
   };
-  const auto scaled = otherwise_and([](IR& ir) {
-    if (OpNode* node = find_node(ir, "mul_1")) node->attrs.set("other", Attribute(0.00101));
-  });
+  const Edit otherwise = otherwise_and(nothing);
+  const Edit scaled = otherwise_and(change("mul_1", "other", Attribute(0.00101)));
   const RoundingCase cases[] = {
-      {compute_otherwise, nullptr, "", {}},
+      {otherwise, nullptr, "", {}},
       {edited("cos", "aten.sin.default"), nullptr, "cos", {}},
       {edited("round_1", "aten.floor.default"), nullptr, "round_1", {}},
       {scaled, nullptr, "mul_1", {}},
-      {compute_otherwise, times("cos", 3), "", {"cos"}},
-      {compute_otherwise, times("mul_1", 1.01), "", {"mul_1"}},
+      {otherwise, times("cos", 3), "", {"cos"}},
+      {otherwise, times("mul_1", 1.01), "", {"mul_1"}},
       // A node that reads a value that was not returned is judged together with those before it.
-      {compute_otherwise, hide({"mul_1"}), "", {}},
+      {otherwise, hide({"mul_1"}), "", {}},
       {edited("cos", "aten.sin.default"), hide({"mul_1"}), "cos", {}},
-      {compute_otherwise, hide({"sin", "mul", "round_1"}), "", {}},
+      {otherwise, hide({"sin", "mul", "round_1"}), "", {}},
       {scaled, hide({"sin", "mul", "round_1"}), "mul_1", {}},
   };
   for (const RoundingCase& it : cases) {
@@ -319,17 +301,6 @@ TEST_F(NodeComparisonTest, JudgesValuesBehindARoundingByTheirOwnNodes) {
     EXPECT_GT(nodes.num_right_locally, 0);
     EXPECT_EQ(nodes.num_not_judged, 0);
   }
-}
-
-TEST_F(NodeComparisonTest, NamesTheModuleOfANode) {
-  candidate_ = make_candidate(ModelFiles{.path = "harness/testdata/exports/cnn_small.pt2"}, 0);
-  ir_ = candidate_->extract();
-  inputs_ = candidate_->inputs(0);
-  EditingBackend backend(replace("silu", "aten.relu.default"));
-  const NodeReport nodes = explain(run_of({}), backend, /*failed=*/false).nodes;
-  ASSERT_TRUE(nodes.first_divergence) << nodes.error;
-  EXPECT_EQ(nodes.first_divergence->node.module, "features.6");
-  EXPECT_THAT(nodes.worst, Contains(Field(&ValueDetail::module, "head")));
 }
 
 TEST_F(NodeComparisonTest, RunsTheWholeGraphWhereNoValuesAreHandedBack) {
@@ -372,9 +343,7 @@ TEST_F(NodeComparisonTest, SaysThatTheFirstDifferenceMayLieWhereNoValuesAre) {
 }
 
 TEST_F(NodeComparisonTest, TakesTheToleranceOfAnOutput) {
-  EditingBackend backend([](IR& ir) {
-    if (OpNode* node = find_node(ir, "add")) node->attrs.set("other", Attribute(1.01));
-  });
+  EditingBackend backend(change("add", "other", Attribute(1.01)));
   const RegisteredModel model = callable([](torch::Tensor x) { return torch::relu(x) + 1; }, {4});
   settings_.tolerance = {.fixed = {.rtol = 0.5, .atol = 0.5}};
   EXPECT_FALSE(explain_model(model, backend, /*failed=*/false).nodes.first_divergence);

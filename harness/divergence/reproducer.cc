@@ -13,7 +13,6 @@
 
 #include "harness/backend/command_backend.h"
 #include "harness/backend/open_backend.h"
-#include "harness/divergence/reproducer_files.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/cases/graph_part.h"
@@ -143,14 +142,6 @@ ToleranceRule part_tolerance(const ToleranceRule& whole, const Graph& graph, con
   return rule;
 }
 
-// Drops what files cannot store: the memory layout and sharing of tensors.
-std::vector<at::Tensor> as_in_files(std::vector<at::Tensor> tensors) {
-  for (at::Tensor& tensor : tensors) {
-    if (fits_a_file(tensor)) tensor = plain_copy(tensor);
-  }
-  return tensors;
-}
-
 std::string colon(const std::string& reason) { return reason.empty() ? "" : ": " + reason; }
 
 constexpr const char* kCutShort = "The search was cut short, so a smaller part may fail too";
@@ -230,7 +221,10 @@ class Search {
   // `problem` is why no smaller part is the reproducer.
   ReproducerSearch whole_graph(const std::string& problem) {
     Case whole = run_.graph_case;
-    whole.inputs = as_in_files(std::move(whole.inputs));
+    // Drops what files cannot store: the memory layout and sharing of tensors.
+    for (at::Tensor& input : whole.inputs) {
+      if (fits_a_file(input)) input = plain_copy(input);
+    }
     if (run_.threw()) whole.expected = outputs_of_model();
     const auto failure = failed_.check(whole, run_.settings);
     if (!failure) {
@@ -432,30 +426,23 @@ std::optional<GraphFailure> find_failure(Backend& backend, Case graph_case,
 
 GraphRun run_to_judge(Backend& backend, const Case& graph_case,
                       const std::vector<at::Tensor>& outputs, uint64_t seed) {
-  return {.graph_case = graph_case,
-          .outputs = outputs,
-          .rerun =
-              [&backend, seed](const Case& other) {
-                at::manual_seed(seed);
-                return run_on(backend, other);
-              },
-          .run_eagerly =
-              [&graph_case, seed] {
-                at::manual_seed(seed);
-                return eager_outputs(graph_case);
-              },
-          .describe =
-              [](const std::exception& error) {
-                if (dynamic_cast<const OutputError*>(&error) != nullptr) throw;
-                return message_text(error);
-              }};
+  GraphRun run{.graph_case = graph_case, .outputs = outputs};
+  run.rerun = [&backend, seed](const Case& other) {
+    at::manual_seed(seed);
+    return run_on(backend, other);
+  };
+  run.run_eagerly = [&graph_case, seed] {
+    at::manual_seed(seed);
+    return eager_outputs(graph_case);
+  };
+  run.describe = [](const std::exception& error) {
+    if (dynamic_cast<const OutputError*>(&error) != nullptr) throw;
+    return message_text(error);
+  };
+  return run;
 }
 
-GraphCheck check_on(Backend& backend) {
-  return [&backend](const Case& graph_case, const RunSettings& settings) {
-    return find_failure(backend, graph_case, settings);
-  };
-}
+GraphCheck check_on(Backend& backend) { return std::bind_front(find_failure, std::ref(backend)); }
 
 void add_sentence(std::string& note, const std::string& sentence) {
   if (sentence.empty()) return;

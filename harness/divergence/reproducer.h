@@ -1,4 +1,4 @@
-// Searches for the smallest part of a graph that fails by itself.
+// Searches for the smallest part of a graph that fails by itself, and writes its files.
 //
 // The model runs once, and each part gets the values that the model computes before it. A check
 // answers whether a part fails: on the backend that failed, or in its own process if the failure
@@ -72,6 +72,23 @@ void add_sentence(std::string& note, const std::string& sentence);
 // Writes the files of the reproducer, if any: the whole graph if no smaller part fails by itself,
 // and none if the whole graph no longer fails either. Throws OutputError.
 ReproducerSearch find_reproducer(const FailedRun& failed);
+
+// The weights that the graph uses, by state dict name. Names that it lacks are constants of the
+// program.
+StateDict used_weights(const Case& graph_case);
+
+// Writes the case with the weights that it uses to `directory` (case_files.h), or nothing if a file
+// cannot hold it, and the wrong outputs, if they are known, beside the expected ones:
+// actual.safetensors. Returns what the reports say of it, with the command for `settings`. Throws
+// OutputError, and WeightError for what a file cannot hold.
+Reproducer write_reproducer(Case graph_case, const RunSettings& settings,
+                            const std::string& directory, const std::string& message = {},
+                            const std::vector<at::Tensor>& actual = {});
+
+// The command that shows the failure in the folder of the reproducer: "harness --ir . ...", on the
+// backend and with the seed and the tolerance of `settings`, which has one for all outputs. (An
+// executor's command must run in that folder too.)
+std::string reproducer_command(bool has_expected, const RunSettings& settings);
 
 // Makes the whole graph a reproducer without running it; the caller must know that it fails.
 //

@@ -1,9 +1,8 @@
-#include "harness/divergence/reproducer_files.h"
-
 #include <fmt/format.h>
 
 #include <filesystem>
 
+#include "harness/divergence/reproducer.h"
 #include "harness/results/run_context.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/cases/case_files.h"

@@ -1,8 +1,8 @@
-#include "harness/divergence/reproducer_files.h"
-
 #include <gtest/gtest.h>
 
 #include <utility>
+
+#include "harness/divergence/reproducer.h"
 
 namespace torch_ir {
 namespace {

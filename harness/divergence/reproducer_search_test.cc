@@ -1,14 +1,8 @@
 #include <gmock/gmock.h>
-#include <torch/torch.h>
-
-#include <algorithm>
-#include <filesystem>
 
 #include "harness/backend/command_backend.h"
-#include "harness/divergence/reproducer.h"
 #include "harness/divergence/testing/explanation_fixture.h"
 #include "torch_ir/weights/safetensors.h"
-#include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {
 namespace {
@@ -43,12 +37,7 @@ TEST_F(ReproducerSearchTest, JudgesAsTheRunOfTheModel) {
 }
 
 TEST_F(ReproducerSearchTest, FindsNodesThatAreWrongOnlyTogether) {
-  WrongTogetherBackend backend([](IR& ir) {
-    OpNode* tanh = find_node(ir, "tanh_1");
-    if (tanh != nullptr && find_node(ir, "linear_1") != nullptr) {
-      tanh->op_type = "aten.sigmoid.default";
-    }
-  });
+  WrongTogetherBackend backend(replace_beside("linear_1", "tanh_1", "aten.sigmoid.default"));
   const Explanation explanation = explain_model(mlp({2, 8}, 4), backend);
   EXPECT_EQ(first_wrong(explanation), "tanh_1");
   EXPECT_THAT(explanation.nodes.note,
@@ -60,14 +49,12 @@ TEST_F(ReproducerSearchTest, FindsNodesThatAreWrongOnlyTogether) {
 
 // More outputs make this backend right, as they keep others from fusing.
 TEST_F(ReproducerSearchTest, FindsWhatIsWrongOnlyWithTheOutputsThatTheGraphHas) {
-  WrongTogetherBackend backend([](IR& ir) {
-    OpNode* tanh = find_node(ir, "tanh_2");
+  const Edit wrong = replace_beside("tanh_1", "tanh_2", "aten.sigmoid.default");
+  WrongTogetherBackend backend([&](IR& ir) {
     const bool is_inside = std::ranges::any_of(ir.graph_outputs, [](const TensorMeta& output) {
       return output.name == "linear_2" || output.name == "linear_1";
     });
-    if (tanh != nullptr && find_node(ir, "tanh_1") != nullptr && !is_inside) {
-      tanh->op_type = "aten.sigmoid.default";
-    }
+    if (!is_inside) wrong(ir);
   });
   const Explanation explanation = explain_model(mlp({2, 8}, 5), backend);
   EXPECT_EQ(first_wrong(explanation), "");
@@ -90,12 +77,7 @@ TEST_F(ReproducerSearchTest, CutsPartsThatAreGivenWhatWasWrittenInPlace) {
 
 TEST_F(ReproducerSearchTest, KeepsNodesThatWriteToWhatIsRead) {
   // Wrong only when the view and a reader of its memory run together.
-  WrongTogetherBackend backend([](IR& ir) {
-    OpNode* sigmoid = find_node(ir, "sigmoid");
-    if (sigmoid != nullptr && find_node(ir, "relu_") != nullptr) {
-      sigmoid->op_type = "aten.tanh.default";
-    }
-  });
+  WrongTogetherBackend backend(replace_beside("relu_", "sigmoid", "aten.tanh.default"));
   const Explanation explanation = explain_model(counter(), backend);
   // relu_ and sigmoid share memory, so neither can run without the other.
   EXPECT_EQ(part_of(explanation), "view to sigmoid, 3 nodes");
@@ -103,13 +85,7 @@ TEST_F(ReproducerSearchTest, KeepsNodesThatWriteToWhatIsRead) {
 }
 
 TEST_F(ReproducerSearchTest, TheSmallestPartSoFarIsTheReproducerAndTheModelRunsOnceForAll) {
-  // Wrong only where tanh_1 and tanh_3 run together.
-  WrongTogetherBackend backend([](IR& ir) {
-    OpNode* node = find_node(ir, "tanh_3");
-    if (find_node(ir, "tanh_1") != nullptr && node != nullptr) {
-      node->op_type = "aten.sigmoid.default";
-    }
-  });
+  WrongTogetherBackend backend(replace_beside("tanh_1", "tanh_3", "aten.sigmoid.default"));
   int num_runs = 0;
   prepare(callable(
       [&](at::Tensor x) {
@@ -253,48 +229,12 @@ TEST_F(ReproducerSearchTest, APartFailsAsItsGraphDoes) {
   }
 }
 
-TEST_F(ReproducerSearchTest, FindsANodeThatReturnsNothing) {
-  SilentBackend backend([](IR& ir) {
-    if (find_node(ir, "check") != nullptr) throw ExecutionError("no check here");
-  });
-  prepare(mlp());
-  OpNode check;
-  check.name = "check";
-  check.op_type = "aten._assert_tensor_metadata.default";
-  check.inputs = {ir_.nodes[1].outputs[0]};
-  check.inputs[0].producer_node = ir_.nodes[1].name;
-  ir_.nodes.insert(ir_.nodes.begin() + 2, check);
-  const Explanation explanation = explain(run_of({}), backend, /*failed=*/true);
-  EXPECT_EQ(part_of(explanation), "check to check, 1 node");
-  EXPECT_EQ(explanation.reproducer.value().message, "no check here");
-  PlanBackend right{ExecutionOptions()};
-  EXPECT_TRUE(replay(right).is_valid);
-}
-
 TEST_F(ReproducerSearchTest, NotesAreSentences) {
   std::string note;
   for (const char* sentence : {"", "No reproducer: why", "The reproducer could not be written."}) {
     add_sentence(note, sentence);
   }
   EXPECT_EQ(note, "No reproducer: why. The reproducer could not be written.");
-}
-
-TEST_F(ReproducerSearchTest, TheWholeGraphIsAReproducerAlsoWhenNothingIsKnownOfItsOutputs) {
-  prepare(mlp());
-  ASSERT_EQ(candidate_->choose_trials({}), 3);
-  settings_.executor = "sim {ir}";
-  const ReproducerSearch found = whole_graph_reproducer(
-      case_of(candidate_->inputs(2), /*expected=*/{}), settings_, "It crashed.", directory_);
-  EXPECT_EQ(found.note, "");
-  ASSERT_TRUE(found.reproducer);
-  EXPECT_EQ(found.reproducer->num_nodes, 6);
-  EXPECT_EQ(found.reproducer->message, "It crashed.");
-  EXPECT_EQ(found.reproducer->command, "harness --ir . --executor 'sim {ir}' --trials 1");
-  EXPECT_FALSE(fs::exists(directory_ + "/expected.safetensors"));
-  EXPECT_TRUE(IR::load(directory_ + "/ir.json") == ir_);
-  EXPECT_EQ(load_weights_safetensors(directory_ + "/weights.safetensors").size(), 6U);
-  const auto inputs = read_inputs(directory_ + "/inputs.safetensors", ir_);
-  EXPECT_TRUE(inputs.at(0).equal(candidate_->inputs(2).at(0)));
 }
 
 }  // namespace

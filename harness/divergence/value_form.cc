@@ -4,8 +4,6 @@
 #include <ATen/ops/equal.h>
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
@@ -38,11 +36,6 @@ at::Tensor in_order(const at::Tensor& tensor, const ValueForm& form) {
     inverse[static_cast<size_t>(form.permutation[i])] = static_cast<int64_t>(i);
   }
   return tensor.permute(inverse);
-}
-
-bool is_narrower(c10::ScalarType one, c10::ScalarType other) {
-  return c10::isFloatingType(one) && c10::isFloatingType(other) &&
-         c10::elementSize(one) < c10::elementSize(other);
 }
 
 // Numbers that the conversion would change could pass as others.
@@ -83,7 +76,9 @@ SeenValue in_graph_form(const at::Tensor& tensor, const ValueForm& form, const V
     seen.tensor = seen.tensor.to(c10::kDouble).sub(zero_point).mul(seen.step);
   } else {
     check_numbers(seen.tensor, form, wanted);
-    if (is_narrower(stored, wanted)) seen.rounded_to = stored;
+    const bool is_narrower = c10::isFloatingType(stored) && c10::isFloatingType(wanted) &&
+                             c10::elementSize(stored) < c10::elementSize(wanted);
+    if (is_narrower) seen.rounded_to = stored;
   }
   seen.tensor = seen.tensor.to(wanted);
   return seen;

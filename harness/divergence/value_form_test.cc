@@ -2,7 +2,6 @@
 
 #include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <limits>
 

@@ -39,7 +39,7 @@ inline constexpr ListNaming<kStatuses, status_name> kNaming<Status>{};
 template <>
 inline constexpr ListNaming<kFailureKinds, failure_kind_name> kNaming<FailureKind>{};
 template <>
-inline constexpr Naming kNaming<ReferenceKind>{reference_name, parse_reference};
+inline constexpr ListNaming<kReferenceKinds, reference_name> kNaming<ReferenceKind>{};
 template <>
 inline constexpr ListNaming<kBases, basis_name> kNaming<Basis>{};
 template <>

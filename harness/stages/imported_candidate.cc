@@ -4,18 +4,15 @@
 #include <iterator>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "harness/stages/candidate.h"
-#include "harness/stages/size_trials.h"
 #include "harness/stages/stages.h"
 #include "harness/stages/trials.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cases/graph_file.h"
 #include "torch_ir/cases/graph_part.h"
 #include "torch_ir/ir/resolve.h"
-#include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/runtime/interpreter/node_run.h"
 #include "torch_ir/verifier/verify.h"
 #include "torch_ir/weights/state_dict.h"

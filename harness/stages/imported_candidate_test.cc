@@ -4,10 +4,8 @@
 #include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <string>
 
@@ -166,22 +164,6 @@ TEST_F(GraphCandidateTest, TellsTheValuesThatTheRunWritesTo) {
     EXPECT_TRUE(same_bits(copies["n4"], graph.expected()[0]));
     EXPECT_TRUE(same_bits(inputs[0], graph.inputs[0]));
   }
-}
-
-TEST_F(GraphCandidateTest, WhatCanNotBeReadFailsToLoad) {
-  EagerGraph graph = writing_graph();
-  const ModelFiles files = save(graph);
-  const auto expect_refused = [](const ModelFiles& refused, const auto& message) {
-    EXPECT_THAT([&] { make_candidate(refused, 0)->extract(); }, ThrowsMessage<LoadError>(message));
-  };
-  ModelFiles broken = files;
-  broken.weights = files.path;
-  expect_refused(broken, HasSubstr(files.path));
-  graph.ir.nodes[0].inputs[0].name = "nothing";
-  save_ir(graph.ir, files.path);
-  expect_refused(files, AllOf(HasSubstr("nothing"), HasSubstr("n0")));
-  std::ofstream(files.path) << "no JSON";
-  expect_refused(files, HasSubstr(files.path));
 }
 
 // The file has one name of a tied weight, and a prefix. Executors and parts get the graph's names.

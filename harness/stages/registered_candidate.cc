@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
-#include <optional>
 
 #include "harness/stages/candidate.h"
 #include "harness/stages/stages.h"

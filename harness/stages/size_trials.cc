@@ -1,22 +1,18 @@
-#include "harness/stages/size_trials.h"
-
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "harness/stages/trials.h"
 #include "torch_ir/analysis/cost.h"
 #include "torch_ir/ir/sym_expr.h"
-#include "torch_ir/runtime/check_values.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 
 namespace torch_ir {

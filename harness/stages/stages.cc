@@ -62,11 +62,8 @@ class CountingAllocator : public c10::Allocator {
 void write_output(const std::function<void()>& write) {
   try {
     write();
-  } catch (const SerializationError&) {
-    throw;
-  } catch (const WeightError&) {
-    throw;
   } catch (const Error& error) {
+    if (is_any_of<SerializationError, WeightError>(error)) throw;
     throw OutputError(error.what());
   }
 }

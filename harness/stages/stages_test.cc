@@ -6,13 +6,9 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
-#include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <new>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "torch_ir/ir/document.h"
 

@@ -10,11 +10,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include "torch_ir/verifier/verify.h"
-#include "torch_ir/weights/seeded_tensor.h"
 
 namespace torch_ir {
 namespace {

@@ -1,4 +1,5 @@
-// Trials: the runs of a model on different inputs.
+// Trials: the runs of a model on different inputs. A graph with dynamic dimensions also runs at
+// other sizes than those of its example.
 //
 // The first trial has the model's normal values, the second zeros and ones, the third large
 // magnitudes, and further ones other normal values. Values depend only on the seed and the names of
@@ -10,9 +11,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "torch_ir/ir/program.h"
 #include "torch_ir/registry/registry.h"
 #include "torch_ir/weights/seeded_tensor.h"
 
@@ -61,6 +62,17 @@ at::Tensor trial_values(int trial, const TrialInput& input, uint64_t seed,
 // the normal ones. If there are fewer, the problem of the last one says so.
 std::vector<TrialInputs> value_trials(int count, const std::vector<TrialInput>& inputs,
                                       uint64_t seed, const std::string& model);
+
+// The inputs of `program` at the ends of the ranges of its sizes, and at sizes between, or on the
+// way from there to the example's, where its ranges and guards allow them. Sizes are at least 1. If
+// a range has no end, or the graph would need much memory or time there, they are at most twice the
+// example's. `example` has one input for each graph input. Sizes that the model is given as a
+// number stay. Names are "s0 = 2, s1 = 9".
+//
+// The values of the example are repeated, ordered ones (is_ordered) each where it is. If all were
+// within a size that becomes too small, as offsets and positions are, they shrink with it.
+std::vector<TrialInputs> size_trials(const Program& program,
+                                     const std::vector<at::Tensor>& example);
 
 // Returns the inputs of `model`, uniform in their ranges (weights/seeded_tensor.h).
 std::vector<at::Tensor> seeded_inputs(const ModelSpec& spec, uint64_t seed,

@@ -1,20 +1,11 @@
 #include "harness/stages/trials.h"
 
-#include <ATen/ops/abs.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/equal.h>
-#include <ATen/ops/full.h>
-#include <ATen/ops/ones.h>
-#include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <torch/nn/modules/batchnorm.h>
 #include <torch/nn/modules/linear.h>
 
 #include <limits>
 #include <set>
-#include <vector>
 
 namespace torch_ir {
 namespace {

@@ -1,8 +1,6 @@
 // Test models, faulty backends, and a fixture that explains their failures.
 #pragma once
 
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -186,6 +184,21 @@ inline void nothing(IR& /*ir*/) {}
 inline Edit replace(const std::string& name, const std::string& op_type) {
   return [=](IR& ir) {
     if (OpNode* node = find_node(ir, name)) node->op_type = op_type;
+  };
+}
+
+// The same in graphs and parts that have node `other` too.
+inline Edit replace_beside(const std::string& other, const std::string& name,
+                           const std::string& op_type) {
+  return [=](IR& ir) {
+    if (find_node(ir, other) != nullptr) replace(name, op_type)(ir);
+  };
+}
+
+// Changes an attribute of node `name`.
+inline Edit change(const std::string& name, const std::string& attribute, const Attribute& value) {
+  return [=](IR& ir) {
+    if (OpNode* node = find_node(ir, name)) node->attrs.set(attribute, value);
   };
 }
 

@@ -149,30 +149,29 @@ ErrorComparison compare_errors(const at::Tensor& actual, const at::Tensor& eager
   };
   ErrorComparison errors;
   double value_square = 0;
-  for_each_block({as_real(actual), as_real(eager), as_real(exact)},
-                 [&](c10::ArrayRef<at::Tensor> blocks, int64_t /*first*/) {
-                   const at::Tensor sides[] = {blocks[0].to(c10::kDouble),
-                                               blocks[1].to(c10::kDouble),
-                                               blocks[2].to(c10::kDouble)};
-                   const auto* is = sides[0].const_data_ptr<double>();
-                   const auto* of_eager = sides[1].const_data_ptr<double>();
-                   const auto* should_be = sides[2].const_data_ptr<double>();
-                   for (int64_t i = 0; i < sides[0].numel(); ++i) {
-                     const bool is_finite = std::isfinite(of_eager[i]);
-                     // Where only the eager lane overflows, nothing is expected.
-                     if (is_finite != std::isfinite(should_be[i])) continue;
-                     if (!is_finite || !std::isfinite(is[i])) {
-                       errors.num_non_finite += is_finite || !is_as_infinite(is[i], should_be[i]);
-                       continue;
-                     }
-                     ++errors.num_compared;
-                     value_square += should_be[i] * should_be[i];
-                     errors.value_max = std::max(errors.value_max, std::abs(should_be[i]));
-                     add_error(is[i] - should_be[i], should_be[i], errors.run);
-                     add_error(of_eager[i] - should_be[i], should_be[i], errors.eager);
-                   }
-                   return true;
-                 });
+  const auto add_blocks = [&](c10::ArrayRef<at::Tensor> blocks, int64_t /*first*/) {
+    const at::Tensor sides[] = {blocks[0].to(c10::kDouble), blocks[1].to(c10::kDouble),
+                                blocks[2].to(c10::kDouble)};
+    const auto* is = sides[0].const_data_ptr<double>();
+    const auto* of_eager = sides[1].const_data_ptr<double>();
+    const auto* should_be = sides[2].const_data_ptr<double>();
+    for (int64_t i = 0; i < sides[0].numel(); ++i) {
+      const bool is_finite = std::isfinite(of_eager[i]);
+      // Where only the eager lane overflows, nothing is expected.
+      if (is_finite != std::isfinite(should_be[i])) continue;
+      if (!is_finite || !std::isfinite(is[i])) {
+        errors.num_non_finite += is_finite || !is_as_infinite(is[i], should_be[i]);
+        continue;
+      }
+      ++errors.num_compared;
+      value_square += should_be[i] * should_be[i];
+      errors.value_max = std::max(errors.value_max, std::abs(should_be[i]));
+      add_error(is[i] - should_be[i], should_be[i], errors.run);
+      add_error(of_eager[i] - should_be[i], should_be[i], errors.eager);
+    }
+    return true;
+  };
+  for_each_block({as_real(actual), as_real(eager), as_real(exact)}, add_blocks);
   if (errors.num_compared == 0) return errors;
   const auto count = static_cast<double>(errors.num_compared);
   errors.value_rms = std::sqrt(value_square / count);

@@ -2,16 +2,13 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/isfinite.h>
-#include <ATen/ops/view_as_real.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string_view>
 #include <utility>
 
-#include "torch_ir/base/error.h"
 #include "torch_ir/ir/module_paths.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/runtime/graph/state.h"
@@ -50,8 +47,7 @@ class Reporter {
         arithmetic_(arithmetic),
         modules_(module_paths(program_)),
         given_(graph_case),
-        lanes_(in_float64(graph_case), round_to(arithmetic, graph_case), arithmetic,
-               flags_of(program_, inside)),
+        lanes_(in_float64(graph_case), round_to(arithmetic, graph_case), arithmetic, inside),
         signal_(program_.values.size(), kNoError),
         is_lost_(program_.values.size()),
         first_faint_(program_.values.size(), kNone),

@@ -8,7 +8,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <array>
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>

@@ -1,19 +1,12 @@
 #include "torch_ir/verifier/arithmetic.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/equal.h>
-#include <ATen/ops/full.h>
-#include <ATen/ops/ones.h>
-#include <ATen/ops/randn.h>
-#include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/verifier/testing/doubles.h"
+#include "torch_ir/verifier/testing/tensors.h"
 
 namespace torch_ir {
 namespace {
@@ -21,6 +14,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::StartsWith;
+using ::testing::ThrowsMessage;
 
 constexpr std::array kArithmetics = {Arithmetic::kFloat16, Arithmetic::kBFloat16,
                                      Arithmetic::kTf32};
@@ -29,13 +23,9 @@ TEST(Arithmetic, HasNames) {
   for (const Arithmetic arithmetic : kArithmetics) {
     EXPECT_EQ(parse_arithmetic(arithmetic_name(arithmetic)), arithmetic);
   }
-  try {
-    parse_arithmetic("float12");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "unknown compute dtype 'float12'; expected one of: float16, bfloat16, tf32");
-  }
+  EXPECT_THAT([] { parse_arithmetic("float12"); },
+              ThrowsMessage<Error>(
+                  "unknown compute dtype 'float12'; expected one of: float16, bfloat16, tf32"));
 }
 
 TEST(Arithmetic, RoundsToNearestEven) {

@@ -5,10 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <complex>
-#include <limits>
+#include <concepts>
+#include <cstring>
 #include <ostream>
 #include <type_traits>
 
@@ -90,11 +90,10 @@ std::string value_text(const Complex& value, c10::ScalarType type) {
   return fmt::format("{}{}{}j", value_text(value.real(), part),
                      imaginary.starts_with('-') ? "" : "+", imaginary);
 }
-std::string value_text(int64_t value, c10::ScalarType type) {
+std::string value_text(std::integral auto value, c10::ScalarType type) {
   if (type == c10::kBool) return value != 0 ? "True" : "False";
   return fmt::format("{}", value);
 }
-std::string value_text(uint64_t value, c10::ScalarType) { return fmt::format("{}", value); }
 
 // Maps the floats of a block to integers in the same order: neighbours are 1 apart.
 class FloatOrder {
@@ -269,7 +268,11 @@ void add_block(const at::Tensor& actual_block, const at::Tensor& expected_block,
 Difference measure(const at::Tensor& actual, const at::Tensor& expected, const Tolerance& tolerance,
                    TensorComparison& result) {
   Difference all{.result = result};
-  if (have_equal_bits(actual, expected)) {
+  const auto have_equal_bits = [](c10::ArrayRef<at::Tensor> blocks, int64_t /*first*/) {
+    const at::Tensor& a = blocks[0];
+    return std::memcmp(a.const_data_ptr(), blocks[1].const_data_ptr(), a.nbytes()) == 0;
+  };
+  if (for_each_block({actual, expected}, have_equal_bits)) {
     result.histogram[0] = actual.numel();
     return all;
   }
@@ -368,19 +371,7 @@ std::string percent_text(int64_t part, int64_t whole) {
   return fmt::format("{:.3g} %", percent);
 }
 
-// "max relative error 0.2, max 4 ULP"; the distance in ULP is for real floats only.
-std::string relative_text(const TensorComparison& comparison) {
-  std::string text = fmt::format("max relative error {:.4g}", comparison.max_relative_diff);
-  if (comparison.max_ulp_diff) text += fmt::format(", max {} ULP", *comparison.max_ulp_diff);
-  return text;
-}
-
 }  // namespace
-
-TensorComparison compare_tensors(const at::Tensor& actual, const at::Tensor& expected) {
-  const auto dtype = expected.defined() ? expected.scalar_type() : c10::ScalarType::Float;
-  return compare_tensors(actual, expected, tolerance_for({}, 0, dtype));
-}
 
 TensorComparison compare_tensors(const at::Tensor& actual, const at::Tensor& expected,
                                  const Tolerance& tolerance) {
@@ -422,12 +413,15 @@ std::string comparison_text(const TensorComparison& comparison) {
   const std::string differences = fmt::format("max abs. error {:.4g}, mean abs. error {:.4g}",
                                               comparison.max_diff, comparison.mean_diff);
   if (comparison.is_close) return fmt::format("close: {}, {}", differences, tolerance);
+  const std::string ulps =
+      comparison.max_ulp_diff ? fmt::format(", max {} ULP", *comparison.max_ulp_diff) : "";
   return fmt::format(
-      "{} of {} elements mismatched ({}): {}, {}; worst at [{}]: {}, expected {}; {}",
+      "{} of {} elements mismatched ({}): {}, max relative error {:.4g}{}; worst at [{}]: {}, "
+      "expected {}; {}",
       comparison.num_mismatched, comparison.num_elements,
       percent_text(comparison.num_mismatched, comparison.num_elements), differences,
-      relative_text(comparison), fmt::join(comparison.worst_index, ", "), comparison.worst_actual,
-      comparison.worst_expected, tolerance);
+      comparison.max_relative_diff, ulps, fmt::join(comparison.worst_index, ", "),
+      comparison.worst_actual, comparison.worst_expected, tolerance);
 }
 
 std::ostream& operator<<(std::ostream& stream, const TensorComparison& comparison) {

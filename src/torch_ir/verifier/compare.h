@@ -75,9 +75,6 @@ struct TensorComparison {
   double smallest_passing_tolerance = 0;
 };
 
-// Uses the default tolerance of the dtype, see tolerance_for.
-TensorComparison compare_tensors(const at::Tensor& actual, const at::Tensor& expected);
-
 // Uses `tolerance`, whatever the dtype.
 TensorComparison compare_tensors(const at::Tensor& actual, const at::Tensor& expected,
                                  const Tolerance& tolerance);

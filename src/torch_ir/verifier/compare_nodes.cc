@@ -9,30 +9,21 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
-#include <utility>
 
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/verifier/rounding.h"
-#include "torch_ir/verifier/statistics.h"
 
 namespace torch_ir {
 namespace {
 
-// Ends the run of the reference after the run of the graph has failed.
-struct ActualFailed {};
-
-// Sorts the worst first, ties in graph order. NaN and infinity are greater than all numbers.
+// NaN and infinity are worse than all numbers.
 std::pair<double, double> badness(const ValueDetail& detail) {
   if (detail.own_error) return {detail.own_error->rms_ratio, detail.own_error->max_ratio};
   const double error = detail.comparison.smallest_passing_tolerance;
   return {std::isnan(error) ? std::numeric_limits<double>::infinity() : error, 0};
-}
-
-bool is_worse(const ValueDetail& a, const ValueDetail& b) {
-  return badness(a) != badness(b) ? badness(a) > badness(b) : a.index < b.index;
 }
 
 bool differs(const TensorComparison& comparison) {
@@ -45,9 +36,8 @@ bool accepts_zeros(const at::Tensor& expected, const Tolerance& tolerance) {
 
 class NodeComparer {
  public:
-  NodeComparer(const Graph& graph, const std::vector<std::string>& values,
-               const ActualValue& actual, const ToleranceRule& tolerance, Judge& judge,
-               bool has_failed)
+  NodeComparer(const Graph& graph, const std::vector<ValueId>& values, const ActualValue& actual,
+               const ToleranceRule& tolerance, Judge& judge, bool has_failed)
       : graph_(graph),
         actual_(actual),
         judge_(judge),
@@ -55,7 +45,7 @@ class NodeComparer {
         ids_(graph.ids()),
         values_(values),
         unobserved_(values.begin(), values.end()),
-        rounds_(rounds_or_picks(graph)) {
+        rounds_(!rounded_values(graph).empty()) {
     report_.tolerance = tolerance;
     for (const Node& node : graph.nodes) {
       const c10::FunctionSchema* schema = find_schema(node.target);
@@ -66,10 +56,12 @@ class NodeComparer {
   }
 
   void observe(const std::string& name, const at::Tensor& expected) {
-    if (unobserved_.erase(name) == 0) return;
+    const auto known = ids_.find(name);
+    if (known == ids_.end()) return;
+    const ValueId id = known->second;
+    if (unobserved_.erase(id) == 0) return;
     if (!expected.defined()) return skip(name, "None in the model");
     const SeenValue actual = next_actual(name);
-    const ValueId id = ids_.at(name);
     if (!actual.tensor.defined()) {
       // What follows starts from the model's value all the same.
       judge_.describes(name, expected, kExactTolerance);
@@ -84,17 +76,18 @@ class NodeComparer {
     compare(place_of(graph_, id), actual, expected);
   }
 
+  // Only the first failure is reported: that of the graph also ends the run of the model.
   void fail(const std::string& problem, const std::exception& error) {
-    report_.error = problem + ": " + message_text(error);
+    if (report_.error.empty()) report_.error = problem + ": " + message_text(error);
   }
 
   NodeReport finish() {
-    for (const std::string& value : values_) {
+    for (const ValueId value : values_) {
       if (!report_.error.empty()) break;
-      if (unobserved_.contains(value)) skip(value, "the model does not report it");
+      if (unobserved_.contains(value)) skip(graph_[value].name, "the model does not report it");
     }
     tell_suspects();
-    std::ranges::sort(report_.worst, is_worse);
+    std::ranges::stable_sort(report_.worst, std::ranges::greater(), badness);
     report_.worst.resize(std::min(report_.worst.size(), kMaxDetails));
     return std::move(report_);
   }
@@ -105,7 +98,7 @@ class NodeComparer {
       return actual_(name);
     } catch (const std::exception& error) {
       fail("the graph could not be run", error);
-      throw ActualFailed();
+      throw;
     }
   }
 
@@ -249,8 +242,8 @@ class NodeComparer {
   std::vector<Divergence> outside_;
   std::optional<Divergence> excused_;
   const std::unordered_map<std::string_view, ValueId> ids_;
-  const std::vector<std::string>& values_;
-  std::unordered_set<std::string> unobserved_;
+  const std::vector<ValueId>& values_;
+  std::unordered_set<ValueId> unobserved_;
   // Memory that its node does not write, and views of it: whatever lies there is right.
   std::unordered_set<ValueId> unwritten_;
   const bool rounds_;
@@ -273,14 +266,13 @@ std::vector<ValueId> compared_values(const Graph& graph) {
   return values;
 }
 
-NodeReport compare_nodes(const Graph& graph, const std::vector<std::string>& values,
+NodeReport compare_nodes(const Graph& graph, const std::vector<ValueId>& values,
                          const ReferenceRun& reference, const ActualValue& actual,
                          const ToleranceRule& tolerance, Judge& judge, bool has_failed) {
   NodeComparer comparer(graph, values, actual, tolerance, judge, has_failed);
   try {
     reference(
         [&](const std::string& name, const at::Tensor& value) { comparer.observe(name, value); });
-  } catch (const ActualFailed&) {
   } catch (const std::exception& error) {
     comparer.fail("the model could not be run", error);
   }

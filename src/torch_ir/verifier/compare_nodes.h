@@ -8,7 +8,6 @@
 #include <ATen/core/Tensor.h>
 #include <c10/core/ScalarType.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -17,7 +16,6 @@
 #include <vector>
 
 #include "torch_ir/ir/program.h"
-#include "torch_ir/verifier/compare.h"
 #include "torch_ir/verifier/judge.h"
 #include "torch_ir/verifier/statistics.h"
 #include "torch_ir/verifier/value_detail.h"
@@ -116,7 +114,7 @@ std::vector<ValueId> compared_values(const Graph& graph);
 //
 // An exception of a run ends up in the report, with all values compared until then. Leaves
 // Divergence::inputs empty.
-NodeReport compare_nodes(const Graph& graph, const std::vector<std::string>& values,
+NodeReport compare_nodes(const Graph& graph, const std::vector<ValueId>& values,
                          const ReferenceRun& reference, const ActualValue& actual,
                          const ToleranceRule& tolerance, Judge& judge, bool has_failed);
 

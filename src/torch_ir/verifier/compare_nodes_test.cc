@@ -1,16 +1,12 @@
 #include "torch_ir/verifier/compare_nodes.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/full.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <map>
 #include <stdexcept>
-#include <utility>
 
 #include "torch_ir/ir/resolve.h"
-#include "torch_ir/verifier/testing/doubles.h"
+#include "torch_ir/verifier/testing/tensors.h"
 
 namespace torch_ir {
 namespace {
@@ -43,34 +39,28 @@ Program make_program(std::vector<OpNode> nodes, const std::vector<std::string>& 
   return resolve(ir);
 }
 
-// a = f(x), (b_0, b_1) = g(a), c = h(b_0)
+// a = f(x), (b_0, b_1) = g(a), c = h(b_0). Nothing reads b_1, so it is not compared.
 Program make_graph() {
   return make_program(
       {node("a", {"x"}, {"a"}), node("b", {"a"}, {"b_0", "b_1"}), node("c", {"b_0"}, {"c"})},
       {"c"});
 }
 
-std::vector<std::string> names_to_compare(const Graph& graph) {
-  std::vector<std::string> names;
-  for (const ValueId value : compared_values(graph)) names.push_back(graph[value].name);
-  return names;
-}
-
 at::Tensor value(double number) { return at::full({2}, number); }
 
 // The tolerance decides.
-NodeReport compare_with_model(const Program& graph, const std::vector<std::string>& values,
-                              const ReferenceRun& reference, const ActualValue& actual,
-                              const ToleranceRule& tolerance) {
+NodeReport compare_with_model(const Program& graph, const ReferenceRun& reference,
+                              const ActualValue& actual, const ToleranceRule& tolerance = {}) {
   Judge judge(Case().with(graph), {.criterion = {.reference = ReferenceKind::kModel}});
-  return compare_nodes(graph, values, reference, actual, tolerance, judge, /*has_failed=*/false);
+  return compare_nodes(graph, compared_values(graph), reference, actual, tolerance, judge,
+                       /*has_failed=*/false);
 }
 
 NodeReport compare(const Program& graph, const Values& expected,
                    const std::map<std::string, at::Tensor>& actual,
                    const ToleranceRule& tolerance = {}) {
   return compare_with_model(
-      graph, names_to_compare(graph),
+      graph,
       [&](const ValueObserver& observer) {
         for (const auto& [name, tensor] : expected) observer(name, tensor);
       },
@@ -81,10 +71,6 @@ NodeReport compare(const Program& graph, const Values& expected,
       tolerance);
 }
 
-TEST(ComparedValues, LeavesOutWhatNobodyReadsOfSeveral) {
-  EXPECT_THAT(names_to_compare(make_graph()), ElementsAre("a", "b_0", "c"));
-}
-
 TEST(CompareNodes, NamesTheFirstValueOutsideTheTolerance) {
   const NodeReport report =
       compare(make_graph(), {{"x", value(0)}, {"a", value(1)}, {"b_0", value(2)}, {"c", value(3)}},
@@ -92,7 +78,6 @@ TEST(CompareNodes, NamesTheFirstValueOutsideTheTolerance) {
   EXPECT_EQ(report.num_compared, 3);
   EXPECT_EQ(report.num_mismatched, 2);
   EXPECT_EQ(report.num_skipped, 0);
-  EXPECT_EQ(report.error, "");
   ASSERT_TRUE(report.first_divergence);
   EXPECT_EQ(report.first_divergence->node.index, 1);
   EXPECT_EQ(report.first_divergence->node.node, "b");
@@ -140,8 +125,7 @@ TEST(CompareNodes, NanIsAsRightAsTheModels) {
       compare(make_graph(), {{"a", value(1)}, {"b_0", value(kInf)}, {"c", value(kNan)}},
               {{"a", value(kNan)}, {"b_0", value(kInf)}, {"c", value(kNan)}});
   EXPECT_EQ(report.num_mismatched, 1);
-  ASSERT_TRUE(report.first_divergence);
-  EXPECT_EQ(cause_text(report.first_divergence->node), "nan, expected 1");
+  EXPECT_EQ(cause_text(report.first_divergence.value().node), "nan, expected 1");
 }
 
 TEST(CompareNodes, KeepsWhatItComparedWhenEitherSideThrows) {
@@ -150,10 +134,8 @@ TEST(CompareNodes, KeepsWhatItComparedWhenEitherSideThrows) {
     observer("b_0", value(1));
     throw std::runtime_error("the model is gone");
   };
-  const Program graph = make_graph();
-  const std::vector<std::string> values = names_to_compare(graph);
   NodeReport report =
-      compare_with_model(graph, values, reference, [](const std::string&) { return value(1); }, {});
+      compare_with_model(make_graph(), reference, [](const std::string&) { return value(1); });
   EXPECT_EQ(report.num_compared, 2);
   EXPECT_EQ(report.error, "the model could not be run: the model is gone");
   EXPECT_THAT(report.skipped, IsEmpty());
@@ -162,7 +144,7 @@ TEST(CompareNodes, KeepsWhatItComparedWhenEitherSideThrows) {
     if (name != "a") throw std::runtime_error("out of chips");
     return value(1);
   };
-  report = compare_with_model(graph, values, reference, actual, {});
+  report = compare_with_model(make_graph(), reference, actual);
   EXPECT_EQ(report.num_compared, 1);
   EXPECT_EQ(report.error, "the graph could not be run: out of chips");
 }
@@ -170,7 +152,7 @@ TEST(CompareNodes, KeepsWhatItComparedWhenEitherSideThrows) {
 // Of a graph with one value.
 NodeReport compare_one(double expected, const SeenValue& seen, const ToleranceRule& tolerance) {
   return compare_with_model(
-      make_program({node("a", {}, {"a"})}, {}), {"a"},
+      make_program({node("a", {}, {"a"})}, {}),
       [&](const ValueObserver& observer) { observer("a", value(expected)); },
       [&](const std::string&) { return seen; }, tolerance);
 }

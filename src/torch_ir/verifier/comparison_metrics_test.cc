@@ -2,20 +2,12 @@
 // numpy.linalg.norm for the cosine, and for distances in representable numbers the positions in the
 // sorted list of all finite values of the dtype (of float32 and float64, the integers of their
 // bits).
-#include <ATen/ops/arange.h>
-#include <ATen/ops/complex.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/scalar_tensor.h>
-#include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "torch_ir/ir/dtype.h"
-#include "torch_ir/verifier/compare.h"
-#include "torch_ir/verifier/testing/doubles.h"
+#include "torch_ir/verifier/testing/tensors.h"
 
 namespace torch_ir {
 namespace {
@@ -198,6 +190,7 @@ TEST(ComparisonMetrics, SumOverBlocksAndStrides) {
   EXPECT_EQ(result.histogram[0], 499 * 600);
   EXPECT_EQ(result.histogram[13], 600);
   EXPECT_EQ(result.max_relative_diff, 0.5);
+  EXPECT_THAT(result.worst_index, ElementsAre(499, 4));
 }
 
 }  // namespace

@@ -1,18 +1,13 @@
 #include "torch_ir/verifier/float64_graph.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/equal.h>
-#include <ATen/ops/ones.h>
-#include <ATen/ops/randn.h>
 #include <ATen/ops/view_as_complex.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/document.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
+#include "torch_ir/verifier/testing/tensors.h"
 
 namespace torch_ir {
 namespace {

@@ -11,20 +11,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 
-#include "torch_ir/base/error.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
 #include "torch_ir/verifier/arithmetic_report.h"
 #include "torch_ir/verifier/compare.h"
-#include "torch_ir/verifier/integer_biases.h"
 #include "torch_ir/verifier/lanes.h"
 #include "torch_ir/verifier/rounding.h"
 
@@ -100,10 +96,10 @@ struct Judge::State {
       : program(graph_case.program),
         options(its_options),
         ids(program->ids()),
+        made_of(program->values.size()),
         model(graph_case, /*is_wide=*/false) {
-    const ValueFlags is_inside = flags_of(*program, options.inside);
     const auto add = [&](const Float64Case& exact, const Case& eager) {
-      variants.emplace_back(exact, eager, options.criterion.arithmetic, is_inside);
+      variants.emplace_back(exact, eager, options.criterion.arithmetic, options.inside);
     };
     const Float64Case exact = in_float64(graph_case);
     if (!options.criterion.arithmetic) {
@@ -152,10 +148,8 @@ struct Judge::State {
 
   std::set<ValueId> wrong_below(const Node& node) const {
     std::set<ValueId> below;
-    node.for_each_read([&](ValueId read) {
-      const auto known = made_of.find(read);
-      if (known != made_of.end()) below.insert(known->second.begin(), known->second.end());
-    });
+    node.for_each_read(
+        [&](ValueId read) { below.insert(made_of[read].begin(), made_of[read].end()); });
     return below;
   }
 
@@ -237,7 +231,7 @@ struct Judge::State {
     if (first().eager(id).sizes() != seen.tensor.sizes()) untaken.insert(id);
     if (!wrong_values.contains(id)) {
       std::ranges::for_each(without_wrong, take_over);
-      made_of.erase(id);
+      made_of[id].clear();
     }
     returned.insert(id);
     num_unreturned = 0;
@@ -293,15 +287,13 @@ struct Judge::State {
   Verdict judge_in(const Lanes* ties, Lanes& lanes, ValueId id, const Node* node,
                    const SeenValue& seen, const Tolerance& tolerance) {
     if (!lanes.eager(id).defined()) return wrong("expected None");
-    const at::Tensor eager = rounded(lanes.eager(id));
+    const std::optional<Arithmetic>& arithmetic = options.criterion.arithmetic;
+    const at::Tensor eager = arithmetic ? round_to(*arithmetic, lanes.eager(id)) : lanes.eager(id);
     if (seen.tensor.sizes() != eager.sizes()) {
       return wrong(fmt::format("shape {}, expected {}", shape_list_text(seen.tensor.sizes()),
                                shape_list_text(eager.sizes())));
     }
-    if (!seen.is_rounded() && seen.tensor.scalar_type() == eager.scalar_type() &&
-        same_bits(seen.tensor, eager)) {
-      return {};
-    }
+    if (!seen.is_rounded() && same_bits(seen.tensor, eager)) return {};
     if (std::string doubt = lanes.doubt(id); !doubt.empty()) {
       return {.not_judged = std::move(doubt)};
     }
@@ -314,7 +306,7 @@ struct Judge::State {
       const c10::ScalarType dtype = (*program)[node->inputs()[0]].dtype;
       return judge_indices(*node, seen.tensor, eager, lanes.exact_source(),
                            factor * lanes.source_error(),
-                           factor * rounding_unit(dtype, options.criterion.arithmetic));
+                           factor * rounding_unit(dtype, arithmetic));
     }
     // There is nothing between two values of such a dtype.
     if (compares_exactly(eager.scalar_type()) || c10::isFloat8Type(eager.scalar_type())) {
@@ -322,7 +314,7 @@ struct Judge::State {
       span.include(exact);
       const int64_t count = eager.numel();
       return judge_steps(seen.tensor, eager, span, node != nullptr && is_rounded(*node, id),
-                         options.criterion.arithmetic ? (count + 1) / 2 : count);
+                         arithmetic ? (count + 1) / 2 : count);
     }
     at::Tensor tensor = seen.tensor;
     if (ties != nullptr || (node != nullptr && is_rounded(*node, id))) {
@@ -337,16 +329,12 @@ struct Judge::State {
     return verdict;
   }
 
-  at::Tensor rounded(const at::Tensor& value) const {
-    return options.criterion.arithmetic ? round_to(*options.criterion.arithmetic, value) : value;
-  }
-
   Verdict judge_numbers(const at::Tensor& value, const at::Tensor& eager, const at::Tensor& exact,
                         double greatest_below, const SeenValue& seen,
                         const Tolerance& tolerance) const {
     const double unit = rounding_unit(eager.scalar_type(), options.criterion.arithmetic);
-    const double seen_unit = seen.rounded_to ? rounding_unit(*seen.rounded_to, std::nullopt) : 0;
-    const bool is_wide = unit <= rounding_unit(c10::kFloat, std::nullopt);
+    const double seen_unit = seen.rounded_to ? rounding_unit(*seen.rounded_to) : 0;
+    const bool is_wide = unit <= rounding_unit(c10::kFloat);
     const ErrorKind kind{.unit = std::max(unit, seen_unit),
                          .step = seen.step,
                          .adds_in_unit = is_wide && seen_unit <= unit && seen.step == 0,
@@ -371,10 +359,11 @@ struct Judge::State {
   // What near ties, of the node and of those before it, make of the value.
   Span right_values(const Lanes* ties, const Lanes& lanes, const Node* node, ValueId id) const {
     const bool rounds_here = node != nullptr && is_rounded(*node, id);
-    Span span = rounds_here ? rounding_span(lanes, *node, id) : Span(lanes.eager(id));
-    if (ties == nullptr) return span;
-    span.include(ties->eager(id));
-    if (rounds_here) span.include(rounding_span(*ties, *node, id));
+    const auto values_of = [&](const Lanes& its) {
+      return rounds_here ? rounding_span(its, *node, id) : Span(its.eager(id));
+    };
+    Span span = values_of(lanes);
+    if (ties != nullptr) span.include(values_of(*ties));
     return span;
   }
 
@@ -394,8 +383,8 @@ struct Judge::State {
   // Nodes since the last returned value.
   int num_unreturned = 0;
   std::set<ValueId> wrong_values;
-  // The wrong values that a value is made of, if no right one was returned since.
-  std::map<ValueId, std::set<ValueId>> made_of;
+  // By ValueId: the wrong values that a value is made of, if no right one was returned since.
+  std::vector<std::set<ValueId>> made_of;
   // Of another shape, so that nothing can be made of them.
   std::set<ValueId> untaken;
   // Wrong values without which alone others are right, with which alone, and either way.

@@ -54,9 +54,10 @@ class OutputJudge {
         returned_(run.outputs) {}
 
   void judge() {
-    if (run_.rerun && rounds_or_picks(program_)) {
+    const std::vector<ValueId> rounded = rounded_values(program_);
+    if (run_.rerun && !rounded.empty()) {
       try {
-        ask_for_rounded();
+        ask_for(rounded);
       } catch (const std::exception& error) {
         return fail_others("the graph's rounded values could not be computed: " +
                            run_.describe(error));
@@ -82,8 +83,7 @@ class OutputJudge {
  private:
   bool is_extra(size_t place) const { return place >= program_.outputs.size(); }
 
-  void ask_for_rounded() {
-    const std::vector<ValueId> rounded = rounded_values(program_);
+  void ask_for(const std::vector<ValueId>& rounded) {
     values_.insert(values_.end(), rounded.begin(), rounded.end());
     returned_ = run_.rerun(run_.graph_case.with(with_outputs(program_, rounded)));
     returned_.resize(values_.size());

@@ -1,19 +1,10 @@
 #include "torch_ir/verifier/judge.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/equal.h>
-#include <ATen/ops/full.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>
-#include <ATen/ops/ones.h>
-#include <ATen/ops/randn.h>
-#include <ATen/ops/tensor.h>
-#include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <functional>
-#include <limits>
 #include <map>
 #include <tuple>
 
@@ -27,6 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using enum ReferenceKind;
 
 constexpr Arithmetic kBF16 = Arithmetic::kBFloat16;
 
@@ -74,9 +66,10 @@ struct Block {
     return errors;
   }
 
-  std::vector<std::string> wrong(const ValuesByName& values) const {
+  std::vector<std::string> wrong(const ValuesByName& values,
+                                 std::vector<std::string>* exonerated = nullptr) const {
     std::vector<std::string> names;
-    for (const auto& [name, error] : judge(values)) {
+    for (const auto& [name, error] : judge(values, {}, exonerated)) {
       EXPECT_EQ(error.not_judged, "");
       if (!error.is_right()) names.push_back(name);
     }
@@ -131,9 +124,7 @@ TEST(JudgeTest, ExoneratesValuesThatWereOnlyReturnedWrong) {
   values["n1"] = at::ones({32, 64});
   values["n2"] = values["n2"].add(1);
   std::vector<std::string> exonerated;
-  const auto errors = block.judge(values, {}, &exonerated);
-  EXPECT_FALSE(errors.at("n2").is_right());
-  EXPECT_TRUE(errors.at("n3").is_right());
+  EXPECT_THAT(block.wrong(values, &exonerated), ElementsAre("n0", "n1", "n2"));
   EXPECT_THAT(exonerated, ElementsAre("n0", "n1", "n2"));
 }
 
@@ -144,12 +135,8 @@ TEST(JudgeTest, NeverExoneratesWhatWasUsed) {
   });
   // It reads a value that was returned wrong, and a wrong one.
   values["n0"] = at::zeros({32, 64});
-  std::string wrong;
   std::vector<std::string> exonerated;
-  for (const auto& [name, error] : block.judge(values, {}, &exonerated)) {
-    if (!error.is_right()) wrong += name;
-  }
-  EXPECT_EQ(wrong, "n0n1");
+  EXPECT_THAT(block.wrong(values, &exonerated), ElementsAre("n0", "n1"));
   EXPECT_THAT(exonerated, IsEmpty());
 }
 
@@ -273,8 +260,7 @@ TEST(ReportOnArithmetic, SaysWhatIsLeft) {
   const ArithmeticReport report = report_on_arithmetic(graph.as_case(), kBF16);
   EXPECT_EQ(report.problem, "");
   EXPECT_FALSE(report.first_lost);
-  ASSERT_EQ(report.outputs.size(), 1);
-  EXPECT_FALSE(report.outputs[0].is_lost);
+  EXPECT_FALSE(report.outputs.at(0).is_lost);
   const at::Tensor device = bf16(bf16(graph.inputs[0]).exp());
   const ErrorComparison errors =
       compare_errors(device, device, graph.inputs[0].to(at::kDouble).exp());
@@ -294,12 +280,9 @@ std::string first_lost(const EagerGraph& graph, Arithmetic arithmetic) {
 TEST(ReportOnArithmetic, NamesTheFirstInfinity) {
   // As a norm of large values: x^3 is infinite in float16, and the result 0.
   const auto norm = [](double scale) {
-    EagerGraph graph;
-    const V x = graph.input("x", at::full({1, 4}, scale));
-    const V power = graph.call1("aten.pow.Tensor_Scalar", {x, int64_t{3}});
-    const V root = graph.call1("aten.rsqrt.default", {power});
-    graph.output(graph.call1("aten.mul.Tensor", {x, root}));
-    return graph;
+    return chain(at::full({1, 4}, scale), {{"aten.pow.Tensor_Scalar", {int64_t{3}}},
+                                           {"aten.rsqrt.default"},
+                                           {"aten.mul.Tensor", {V{"x"}}}});
   };
   const std::string infinity = "float16 cannot hold this model: first infinity ";
   EXPECT_EQ(first_lost(norm(100), Arithmetic::kFloat16), infinity + "at `n0`");
@@ -330,8 +313,7 @@ TEST(ReportOnArithmetic, NamesTheLossOfAllDigits) {
   ASSERT_TRUE(report.first_lost) << report.problem;
   EXPECT_EQ(report.first_lost->place.value, "n1");
   EXPECT_EQ(report.first_lost->kind, LostValue::Kind::kDigits);
-  ASSERT_FALSE(report.losses.empty());
-  EXPECT_EQ(report.losses[0].place.value, "n1");
+  EXPECT_EQ(report.losses.at(0).place.value, "n1");
 }
 
 TEST(JudgeTest, AnotherIndexIsRightBetweenValuesThatAreCloserThanTheirErrors) {
@@ -384,11 +366,12 @@ TEST(JudgeTest, WithoutAnArithmeticTheUnitIsThatOfTheDtype) {
 NodeReport compare_values(const EagerGraph& graph, const ValuesByName& expected,
                           const ValuesByName& returned, const ToleranceRule& tolerance,
                           const Criterion& criterion, bool has_failed = false) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : expected) names.push_back(name);
-  Judge judge(graph.as_case(), {.criterion = criterion});
+  const Case content = graph.as_case();
+  std::vector<ValueId> values;
+  for (const auto& [name, value] : expected) values.push_back(content.program->find(name).value());
+  Judge judge(content, {.criterion = criterion});
   return compare_nodes(
-      *graph.program(), names,
+      *content.program, values,
       [&](const ValueObserver& observer) {
         for (const auto& [name, value] : expected) observer(name, value);
       },
@@ -410,19 +393,17 @@ TEST(JudgedNodes, DecidesByItsCriterion) {
                           criterion)
         .num_mismatched;
   };
-  using Kind = ReferenceKind;
-  EXPECT_EQ(wrong({.reference = Kind::kAuto}, 1.001, 1e-5), 1);
-  EXPECT_EQ(wrong({.reference = Kind::kAuto}, 1.001, 1e-2), 0);
-  EXPECT_EQ(wrong({.reference = Kind::kAuto}, 1, 0), 0);
-  EXPECT_EQ(wrong({.reference = Kind::kFloat64}, 1.001, 1e-2), 1);
-  EXPECT_EQ(wrong({.reference = Kind::kModel}, 1.001, 1e-5), 3);
-  EXPECT_EQ(wrong({.reference = Kind::kModel}, 1 + 1e-6, 0), 3);
-  EXPECT_EQ(wrong({.reference = Kind::kAuto, .arithmetic = kBF16}, 1.02, 1), 1);
+  EXPECT_EQ(wrong({kAuto}, 1.001, 1e-5), 1);
+  EXPECT_EQ(wrong({kAuto}, 1.001, 1e-2), 0);
+  EXPECT_EQ(wrong({kAuto}, 1, 0), 0);
+  EXPECT_EQ(wrong({kFloat64}, 1.001, 1e-2), 1);
+  EXPECT_EQ(wrong({kModel}, 1.001, 1e-5), 3);
+  EXPECT_EQ(wrong({kModel}, 1 + 1e-6, 0), 3);
+  EXPECT_EQ(wrong({kAuto, kBF16}, 1.02, 1), 1);
 }
 
 // Random numbers; in a graph that rounds, what follows may differ by steps.
 TEST(JudgedNodes, LeavesToTheToleranceWhatTheLanesCannotJudge) {
-  using Kind = ReferenceKind;
   const auto judged = [](const Criterion& criterion, double error, bool rounds) {
     const EagerGraph graph =
         chain(at::ones({4}),
@@ -430,34 +411,29 @@ TEST(JudgedNodes, LeavesToTheToleranceWhatTheLanesCannotJudge) {
     const at::Tensor drawn = at::full({4}, 0.5);
     const NodeReport report = compare_values(graph, {{"n0", drawn}}, {{"n0", drawn + error}},
                                              {.by_dtype = true}, criterion);
-    EXPECT_EQ(report.error, "");
     EXPECT_EQ(report.num_compared, 1);
     return std::pair(report.num_mismatched, report.num_not_judged);
   };
   using Counts = std::pair<int64_t, int64_t>;
-  for (const Kind kind : {Kind::kAuto, Kind::kFloat64}) {
+  for (const ReferenceKind kind : {kAuto, kFloat64}) {
     for (const bool rounds : {false, true}) {
-      EXPECT_EQ(judged({.reference = kind}, 1e-6, rounds), Counts(0, 0));
-      EXPECT_EQ(judged({.reference = kind}, 0.1, rounds), rounds ? Counts(0, 1) : Counts(1, 0));
+      EXPECT_EQ(judged({kind}, 1e-6, rounds), Counts(0, 0));
+      EXPECT_EQ(judged({kind}, 0.1, rounds), rounds ? Counts(0, 1) : Counts(1, 0));
     }
   }
-  const Criterion narrow = {.reference = Kind::kAuto, .arithmetic = kBF16};
-  EXPECT_EQ(judged(narrow, 1e-6, /*rounds=*/false), Counts(0, 0));
-  EXPECT_EQ(judged(narrow, 1e-2, /*rounds=*/false), Counts(0, 1));
+  EXPECT_EQ(judged({kAuto, kBF16}, 1e-6, /*rounds=*/false), Counts(0, 0));
+  EXPECT_EQ(judged({kAuto, kBF16}, 1e-2, /*rounds=*/false), Counts(0, 1));
 }
 
 // The next number is another one in float64, but within the tolerance of the eager lane's.
 TEST(JudgedNodes, CountsWhatIsRightAfterAWrongValueWithoutBeingJudged) {
-  EagerGraph graph;
-  const V x = graph.input("x", at::ones({4}));
-  const V n0 = graph.call1("aten.mul.Scalar", {x, 2.0});
-  graph.output(graph.call1("aten.nextafter.default", {n0, x}));
+  const EagerGraph graph =
+      chain(at::ones({4}), {{"aten.mul.Scalar", {2.0}}, {"aten.nextafter.default", {V{"x"}}}});
   const at::Tensor two = at::full({4}, 2.0);
-  for (const ReferenceKind kind : {ReferenceKind::kAuto, ReferenceKind::kFloat64}) {
+  for (const ReferenceKind kind : {kAuto, kFloat64}) {
     const NodeReport report =
         compare_values(graph, {{"n0", two}, {"n1", two}}, {{"n0", two + 0.1}, {"n1", two + 0.1}},
-                       {.by_dtype = true}, {.reference = kind});
-    EXPECT_EQ(report.error, "");
+                       {.by_dtype = true}, {kind});
     EXPECT_EQ(report.num_mismatched, 1);
     EXPECT_EQ(report.num_right_locally, 1);
     EXPECT_EQ(report.num_not_judged, 0);
@@ -482,13 +458,11 @@ TEST(JudgedNodes, LeavesMemoryThatNothingHasWritten) {
     all["n3"] = memory.clone();
     return all;
   };
-  using Kind = ReferenceKind;
-  for (const Kind kind : {Kind::kAuto, Kind::kFloat64, Kind::kModel}) {
+  for (const ReferenceKind kind : {kAuto, kFloat64, kModel}) {
     for (const double fill : {1.0, 2.0}) {
       const NodeReport report =
           compare_values(graph, values(std::numeric_limits<double>::quiet_NaN(), 1),
-                         values(-7, fill), {.by_dtype = true}, {.reference = kind});
-      EXPECT_EQ(report.error, "");
+                         values(-7, fill), {.by_dtype = true}, {kind});
       EXPECT_EQ(report.num_compared, 2);
       EXPECT_EQ(report.num_skipped, 2);
       EXPECT_EQ(report.skipped[0].reason, "nothing has been written to its memory yet");
@@ -508,11 +482,8 @@ TEST(JudgedNodes, NamesWhereTheGraphPartsFromTheModel) {
     return ValuesByName{{"n0", sum}, {"n1", sum * 3}};
   };
   for (const std::optional<Arithmetic> arithmetic : {std::optional<Arithmetic>(), {kBF16}}) {
-    const NodeReport report =
-        compare_values(graph, values(2), values(1), {},
-                       {.reference = ReferenceKind::kAuto, .arithmetic = arithmetic});
-    ASSERT_TRUE(report.first_divergence);
-    EXPECT_EQ(report.first_divergence->node.value, "n0");
+    const NodeReport report = compare_values(graph, values(2), values(1), {}, {kAuto, arithmetic});
+    EXPECT_EQ(report.first_divergence.value().node.value, "n0");
   }
 }
 
@@ -523,9 +494,9 @@ TEST(JudgedNodes, NamesWhatTheToleranceExcusesIfTheRunFailed) {
   const at::Tensor small = graph.inputs[0] * 1e-5;
   const at::Tensor wrong = small * 1.01;
   for (const bool has_failed : {true, false}) {
-    const NodeReport report = compare_values(graph, {{"n0", small}, {"n1", small * 1e5}},
-                                             {{"n0", wrong}, {"n1", wrong * 1e5}}, {},
-                                             {.reference = ReferenceKind::kAuto}, has_failed);
+    const NodeReport report =
+        compare_values(graph, {{"n0", small}, {"n1", small * 1e5}},
+                       {{"n0", wrong}, {"n1", wrong * 1e5}}, {}, {kAuto}, has_failed);
     EXPECT_EQ(report.num_right_locally, 1);
     const auto& first = report.first_divergence;
     EXPECT_EQ(first ? first->node.value : "", has_failed ? "n0" : "");

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
@@ -31,20 +30,6 @@
 namespace torch_ir {
 namespace {
 
-std::unique_ptr<StepRun> start(const LoweredGraph& graph, const Case& graph_case) {
-  const PlainKernelsGuard guard;
-  return std::make_unique<StepRun>(graph, input_values(graph, graph_case.inputs),
-                                   /*symbols=*/nullptr);
-}
-
-bool is_float(const Value& value) {
-  return c10::isFloatingType(value.dtype) || c10::isComplexType(value.dtype);
-}
-
-bool reads_float(const Graph& graph, const Node& node) {
-  return std::ranges::any_of(node.inputs(), [&](ValueId id) { return is_float(graph[id]); });
-}
-
 // Whether a small change of an input may change the result a lot.
 bool jumps(const Node& node) {
   const std::string_view condition = facts_of(out_of_place(node.target)).discontinuous;
@@ -55,8 +40,11 @@ bool jumps(const Node& node) {
 
 // Whether the node makes steps, indices, integers or booleans from floating-point values, or jumps.
 bool decides(const Graph& graph, const Node& node) {
-  if (!reads_float(graph, node)) return false;
-  if (jumps(node) || rounds_or_picks(graph, node)) return true;
+  const auto is_float = [&](ValueId id) {
+    return c10::isFloatingType(graph[id].dtype) || c10::isComplexType(graph[id].dtype);
+  };
+  if (std::ranges::none_of(node.inputs(), is_float)) return false;
+  if (jumps(node) || rounded_or_picked(graph, node)) return true;
   const auto is_whole = [&](ValueId id) { return compares_exactly(graph[id].dtype); };
   return std::ranges::any_of(node.outputs, is_whole) && !facts_of(node.target).asks_about_metadata;
 }
@@ -99,23 +87,23 @@ double greatest_finite(const at::Tensor& tensor) {
 
 Lane::Lane(const Case& graph_case, bool is_wide)
     : graph_(std::make_shared<const LoweredGraph>(lower(graph_case, c10::kCPU))),
-      is_wide_(is_wide),
-      run_(start(*graph_, graph_case)) {}
+      is_wide_(is_wide) {
+  const PlainKernelsGuard guard;
+  run_ = std::make_unique<StepRun>(*graph_, input_values(*graph_, graph_case.inputs),
+                                   /*symbols=*/nullptr);
+}
 
 Lane::Lane(const Lane& other)
     : graph_(other.graph_), is_wide_(other.is_wide_), run_(std::make_unique<StepRun>(*other.run_)) {
-  std::vector<ValueId> written;
-  std::vector<at::Tensor> tensors;
-  for (ValueId id = 0; id < graph_->values.size(); ++id) {
-    const bool has_tensor = graph_->values[id].declared != nullptr &&
-                            graph_->memory.is_written(id) && run_->value(id).isTensor() &&
-                            run_->value(id).toTensor().defined();
-    if (!has_tensor) continue;
-    written.push_back(id);
-    tensors.push_back(run_->value(id).toTensor());
+  std::vector<at::Tensor> written(graph_->values.size());
+  for (ValueId id = 0; id < written.size(); ++id) {
+    const bool is_written = graph_->values[id].declared != nullptr && graph_->memory.is_written(id);
+    if (is_written && run_->value(id).isTensor()) written[id] = run_->value(id).toTensor();
   }
-  replace_groups(tensors, copy_group);
-  for (size_t i = 0; i < tensors.size(); ++i) run_->set(written[i], tensors[i]);
+  replace_groups(written, copy_group);
+  for (ValueId id = 0; id < written.size(); ++id) {
+    if (written[id].defined()) run_->set(id, written[id]);
+  }
 }
 
 void Lane::advance() {
@@ -125,14 +113,6 @@ void Lane::advance() {
   // New tensors without a given dtype are float64, too.
   if (is_wide_) c10::set_default_dtype(caffe2::TypeMeta::Make<double>());
   run_->advance();
-}
-
-void Lane::skip(const std::vector<at::Tensor>& values) {
-  std::vector<c10::IValue> made;
-  for (const at::Tensor& value : values) {
-    made.push_back(value.defined() ? c10::IValue(value) : c10::IValue());
-  }
-  run_->skip(made);
 }
 
 at::Tensor Lane::value(ValueId id) const {
@@ -160,20 +140,17 @@ void Lane::replace(ValueId id, const at::Tensor& value) {
   run_->set(id, target);
 }
 
-ValueFlags flags_of(const Graph& graph, const std::vector<std::string>& names) {
-  std::vector<bool> flags(graph.values.size());
-  const auto ids = graph.ids();
-  for (const std::string& name : names) flags[ids.at(name)] = true;
-  return std::make_shared<const std::vector<bool>>(std::move(flags));
-}
-
 Lanes::Lanes(const Float64Case& exact, const Case& eager, std::optional<Arithmetic> arithmetic,
-             ValueFlags inside)
+             const std::vector<std::string>& inside)
     : obstacles_(exact.obstacles),
       arithmetic_(arithmetic),
-      inside_(std::move(inside)),
+      is_inside_(eager.program->values.size()),
       exact_(exact.graph_case, /*is_wide=*/true),
-      eager_(eager, /*is_wide=*/false) {
+      eager_(eager, /*is_wide=*/false),
+      doubts_(is_inside_.size()),
+      greatest_(is_inside_.size()) {
+  const auto ids = program().ids();
+  for (const std::string& name : inside) is_inside_[ids.at(name)] = true;
   for (const GraphInput& input : program().inputs) {
     if (!program()[input.value].readers.empty()) {
       greatest_[input.value] = greatest_finite(eager_.value(input.value));
@@ -185,7 +162,7 @@ void Lanes::advance() {
   settle();
   const size_t step = next_node();
   const Node& node = program().nodes[step];
-  if (rounds_or_picks(program(), node)) {
+  if (rounded_or_picked(program(), node)) {
     read_.clear();
     for (const ValueId input : node.inputs()) read_.push_back(eager_.value(input));
     exact_source_ = exact_.value(node.inputs()[0]).to(c10::kDouble, false, /*copy=*/true);
@@ -206,12 +183,12 @@ void Lanes::advance() {
 
 // The eager lane's values, in the dtypes of the exact lane.
 void Lanes::skip_exact() {
-  std::vector<at::Tensor> values;
+  std::vector<c10::IValue> values;
   for (const ValueId output : program().nodes[exact_.next_node()].outputs) {
     const at::Tensor value = eager_.value(output);
-    const bool is_number = program()[output].is_scalar || !value.defined();
-    values.push_back(is_number ? at::Tensor()
-                               : value.to(in_float64(value.scalar_type()), false, /*copy=*/true));
+    c10::IValue& wide = values.emplace_back();
+    if (program()[output].is_scalar || !value.defined()) continue;
+    wide = value.to(in_float64(value.scalar_type()), false, /*copy=*/true);
   }
   exact_.skip(values);
 }
@@ -261,7 +238,7 @@ void Lanes::take_over(ValueId id, const at::Tensor& returned) {
   const at::Tensor own = eager_.value(id);
   if (!own.defined() || own.sizes() != returned.sizes()) return;
   returned_.insert(id);
-  if (own.scalar_type() == returned.scalar_type() && same_bits(own, returned)) {
+  if (same_bits(own, returned)) {
     equal_.insert(id);
     if (is_pending_) return;
   } else {
@@ -291,30 +268,24 @@ void Lanes::settle() {
   const std::string doubt = doubt_of(node);
   for (const ValueId output : node.outputs) {
     if (program()[output].is_scalar || returned_.contains(output)) continue;
-    if (!doubt.empty()) doubts_[output] = doubt;
+    doubts_[output] = doubt;
     const at::Tensor made = eager_.value(output);
-    if (made.defined() && arithmetic_ && !(*inside_)[output]) {
+    if (made.defined() && arithmetic_ && !is_inside_[output]) {
       eager_.replace(output, round_to(*arithmetic_, made));
     }
     make_equal(node, output);
   }
-  note_greatest(node);
-  is_settled_ = true;
-}
-
-void Lanes::note_greatest(const Node& node) {
   for (const ValueId output : node.outputs) {
     const double below = returned_.contains(output) ? 0 : greatest_below(output);
     greatest_[output] = std::max(below, greatest_finite(eager_.value(output)));
   }
+  is_settled_ = true;
 }
 
 double Lanes::greatest_below(ValueId id) {
   double greatest = 0;
-  program().nodes[program()[id].producer.value()].for_each_read([&](ValueId read) {
-    const auto known = greatest_.find(read);
-    greatest = std::max(greatest, known == greatest_.end() ? 0 : known->second);
-  });
+  program().nodes[program()[id].producer.value()].for_each_read(
+      [&](ValueId read) { greatest = std::max(greatest, greatest_[read]); });
   return greatest;
 }
 
@@ -323,7 +294,7 @@ void Lanes::make_equal(const Node& node, ValueId output) {
   const at::Tensor exact = exact_.value(output);
   if (!made.defined() || !exact.defined()) return;
   const bool is_step = compares_exactly(made.scalar_type()) ||
-                       c10::isFloat8Type(made.scalar_type()) || rounds_or_picks(program(), node);
+                       c10::isFloat8Type(made.scalar_type()) || rounded_or_picked(program(), node);
   if (!obstacle_.empty() || decides_inside(node)) {
     exact_.replace(output, made);
   } else if (decides(program(), node)) {
@@ -336,8 +307,7 @@ void Lanes::make_equal(const Node& node, ValueId output) {
 std::string Lanes::doubt_of(const Node& node) const {
   std::string doubt;
   node.for_each_read([&](ValueId read) {
-    const auto known = doubts_.find(read);
-    if (doubt.empty() && known != doubts_.end()) doubt = known->second;
+    if (doubt.empty()) doubt = doubts_[read];
   });
   return doubt.empty() ? obstacle_ : doubt;
 }
@@ -345,9 +315,7 @@ std::string Lanes::doubt_of(const Node& node) const {
 std::string Lanes::doubt(ValueId id) const {
   const auto producer = program()[id].producer;
   const bool is_of_last = producer && *producer + 1 == next_node();
-  if (is_of_last && !is_settled_) return doubt_of(program().nodes[*producer]);
-  const auto known = doubts_.find(id);
-  return known == doubts_.end() ? "" : known->second;
+  return is_of_last && !is_settled_ ? doubt_of(program().nodes[*producer]) : doubts_[id];
 }
 
 std::vector<std::optional<double>> float64_distances(const Case& graph_case) {
@@ -355,8 +323,7 @@ std::vector<std::optional<double>> float64_distances(const Case& graph_case) {
   std::vector<std::optional<double>> distances(
       std::min(graph_case.expected.size(), program.outputs.size()));
   try {
-    Lanes lanes(in_float64(graph_case), graph_case, /*arithmetic=*/std::nullopt,
-                /*inside=*/nullptr);
+    Lanes lanes(in_float64(graph_case), graph_case, /*arithmetic=*/std::nullopt, /*inside=*/{});
     while (lanes.next_node() < program.nodes.size()) lanes.advance();
     lanes.settle();
     for (size_t i = 0; i < distances.size(); ++i) {

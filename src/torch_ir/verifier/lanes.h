@@ -37,8 +37,8 @@ class Lane {
   const LoweredGraph& graph() const { return *graph_; }
   size_t next_node() const { return run_->next_step(); }
   void advance();
-  // Goes past the next node as if it had made `values`, undefined ones for numbers and None.
-  void skip(const std::vector<at::Tensor>& values);
+  // Goes past the next node as if it had made `values`, None in place of numbers.
+  void skip(const std::vector<c10::IValue>& values) { run_->skip(values); }
 
   // A value of the last node, an input or constant, or, at the end, an output; numbers as tensors.
   // Undefined for None.
@@ -54,18 +54,11 @@ class Lane {
   std::unique_ptr<StepRun> run_;
 };
 
-// By ValueId.
-using ValueFlags = std::shared_ptr<const std::vector<bool>>;
-
-// Set for the values of these names.
-ValueFlags flags_of(const Graph& graph, const std::vector<std::string>& names);
-
 class Lanes {
  public:
-  // The eager lane rounds the values that are not `inside` a group. Without an arithmetic, `inside`
-  // may be null.
+  // `inside` are the names of the values inside groups, which the eager lane does not round.
   Lanes(const Float64Case& exact, const Case& eager, std::optional<Arithmetic> arithmetic,
-        ValueFlags inside);
+        const std::vector<std::string>& inside);
 
   size_t next_node() const { return eager_.next_node(); }
   // Computes the next node. The exact lane does so only when it is asked for a value, or when the
@@ -103,12 +96,11 @@ class Lanes {
   bool can_skip_exact() const;
   bool returned_as_eager(const Node& node) const;
   void make_equal(const Node& node, ValueId output);
-  void note_greatest(const Node& node);
   std::string doubt_of(const Node& node) const;
 
   std::shared_ptr<const std::map<size_t, std::string>> obstacles_;
   std::optional<Arithmetic> arithmetic_;
-  ValueFlags inside_;
+  std::vector<bool> is_inside_;
   Lane exact_;
   Lane eager_;
   // Of the last node.
@@ -120,9 +112,10 @@ class Lanes {
   std::unordered_set<ValueId> equal_;
   std::vector<at::Tensor> read_;
   at::Tensor exact_source_;
-  std::map<ValueId, std::string> doubts_;
-  // Of a value, and if it was not returned, of those below it.
-  std::map<ValueId, double> greatest_;
+  // By ValueId: the doubts, and the greatest magnitude of a value, and if it was not returned, of
+  // those below it.
+  std::vector<std::string> doubts_;
+  std::vector<double> greatest_;
 };
 
 // The greatest finite magnitude; 0 without any, and of whole numbers, whose size makes no rounding.

@@ -1,17 +1,9 @@
 #include "torch_ir/verifier/lanes.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/equal.h>
-#include <ATen/ops/full.h>
 #include <ATen/ops/linear.h>
-#include <ATen/ops/ones.h>
-#include <ATen/ops/rand.h>
-#include <ATen/ops/randn.h>
 #include <ATen/ops/softmax.h>
-#include <ATen/ops/tensor.h>
 #include <c10/core/DefaultDtype.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/operators/op_handler_registry.h"
@@ -21,18 +13,15 @@ namespace torch_ir {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 // The lanes of a graph of which the run returned nothing.
 struct Walk {
   explicit Walk(const EagerGraph& graph)
       : program(graph.program()),
-        lanes(in_float64(graph.as_case()), graph.as_case(), std::nullopt, nullptr) {}
+        lanes(in_float64(graph.as_case()), graph.as_case(), std::nullopt, {}) {}
 
-  ValueId id(const std::string& name) const {
-    ValueId id = 0;
-    while ((*program)[id].name != name) ++id;
-    return id;
-  }
+  ValueId id(const std::string& name) const { return program->find(name).value(); }
   // Walks as far as the value.
   at::Tensor exact(const std::string& name) {
     while (lanes.next_node() <= (*program)[id(name)].producer.value()) lanes.advance();
@@ -86,12 +75,7 @@ TEST(LanesTest, RefuseWeightsThatAreTooLarge) {
   EagerGraph graph;
   const V w = graph.weight("w", at::ones({1}).expand({(int64_t{1} << 30) + 1}));
   graph.output(graph.call1("aten.select.int", {w, 0, 5}));
-  try {
-    Walk walk(graph);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("8 GiB in float64"));
-  }
+  EXPECT_THAT([&] { Walk walk(graph); }, ThrowsMessage<Error>(HasSubstr("8 GiB in float64")));
 }
 
 // In bfloat16 1 + 2^-12 is 1.

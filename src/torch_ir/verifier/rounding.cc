@@ -2,12 +2,15 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/gather.h>
+#include <ATen/ops/round.h>
+#include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/take.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "torch_ir/base/tolerance.h"
@@ -18,16 +21,6 @@
 
 namespace torch_ir {
 namespace {
-
-ValueId add_input(Program& program, const std::string& name, const at::Tensor& tensor,
-                  bool is_scalar = false) {
-  const ValueId id = program.add_value({.shape = tensor.sizes().vec(),
-                                        .dtype = tensor.scalar_type(),
-                                        .is_scalar = is_scalar,
-                                        .name = name});
-  program.inputs.push_back({InputKind::kUserInput, id});
-  return id;
-}
 
 // The dimension along which the node compares values; nothing if it compares all.
 std::optional<int64_t> dim_of(const Node& node) {
@@ -47,6 +40,34 @@ at::Tensor picked(const at::Tensor& values, std::optional<int64_t> dim, const at
   if (!dim) return at::take(values.contiguous(), indices);
   if (indices.dim() == values.dim()) return at::gather(values, *dim, indices);
   return at::gather(values, *dim, indices.unsqueeze(*dim)).squeeze(*dim);
+}
+
+const GraphInput* find_weight_input(const Graph& graph, ValueId id) {
+  const auto found = std::ranges::find(graph.inputs, id, &GraphInput::value);
+  const bool is_weight = found != graph.inputs.end() && found->kind != InputKind::kUserInput;
+  return is_weight ? &*found : nullptr;
+}
+
+// The scale with which a value was dequantised: one, or one for each channel. Undefined if it was
+// not, or if the scale depends on data.
+at::Tensor scale_of(const Case& graph_case, ValueId id) {
+  const Program& program = *graph_case.program;
+  if (!program[id].producer) return {};
+  const Node& node = program.nodes[*program[id].producer];
+  if (facts_of(node.target).quantization != "dequantize") return {};
+  for (const std::string_view name : {"scale", "scales"}) {
+    const Argument* argument = node.find(name);
+    if (argument == nullptr) continue;
+    if (const auto* value = std::get_if<ValueId>(&argument->value)) {
+      const GraphInput* input = find_weight_input(program, *value);
+      const at::Tensor* scale = input == nullptr ? nullptr : find_weight(graph_case, *input);
+      return scale == nullptr ? at::Tensor() : scale->to(c10::kDouble).flatten();
+    }
+    const auto* attribute = std::get_if<Attribute>(&argument->value);
+    const auto* number = attribute == nullptr ? nullptr : attribute->get_if<double>();
+    if (number != nullptr) return at::scalar_tensor(*number, c10::kDouble);
+  }
+  return {};
 }
 
 }  // namespace
@@ -73,21 +94,15 @@ std::optional<ValueId> picked_indices(const Graph& graph, const Node& node) {
   return node.outputs.back();
 }
 
-bool rounds_or_picks(const Graph& graph, const Node& node) {
-  return rounded_value(graph, node) || picked_indices(graph, node);
-}
-
-bool rounds_or_picks(const Graph& graph) {
-  return std::ranges::any_of(graph.nodes,
-                             [&](const Node& node) { return rounds_or_picks(graph, node); });
+std::optional<ValueId> rounded_or_picked(const Graph& graph, const Node& node) {
+  const std::optional<ValueId> rounded = rounded_value(graph, node);
+  return rounded ? rounded : picked_indices(graph, node);
 }
 
 std::vector<ValueId> rounded_values(const Graph& graph) {
   std::vector<ValueId> values;
   for (const Node& node : graph.nodes) {
-    const auto rounded = rounded_value(graph, node);
-    const auto value = rounded ? rounded : picked_indices(graph, node);
-    if (value) values.push_back(*value);
+    if (const auto value = rounded_or_picked(graph, node)) values.push_back(*value);
   }
   return values;
 }
@@ -106,14 +121,17 @@ Program with_outputs(const Program& program, const std::vector<ValueId>& values)
 at::Tensor value_alone(const Program& program, const Node& node, ValueId output,
                        const std::vector<at::Tensor>& read, const at::Tensor& first) {
   Program alone;
-  Case inputs;
+  Case inputs{.inputs = read};
+  inputs.inputs.front() = first;
   Node& copy = alone.nodes.emplace_back(node);
   for (Argument& argument : copy.arguments) {
     for_each_value(argument, [&](ValueId& use) {
-      const size_t i = inputs.inputs.size();
-      inputs.inputs.push_back(i == 0 ? first : read.at(i));
-      use = add_input(alone, fmt::format("input_{}", i), inputs.inputs.back(),
-                      program[use].is_scalar);
+      const at::Tensor& tensor = inputs.inputs.at(alone.inputs.size());
+      use = alone.add_value({.shape = tensor.sizes().vec(),
+                             .dtype = tensor.scalar_type(),
+                             .is_scalar = program[use].is_scalar,
+                             .name = fmt::format("input_{}", alone.inputs.size())});
+      alone.inputs.push_back({InputKind::kUserInput, use});
     });
   }
   for (ValueId& made : copy.outputs) {
@@ -154,6 +172,42 @@ Verdict judge_indices(const Node& node, const at::Tensor& indices, const at::Ten
   problem += fmt::format(": the values are {:.6g} and {:.6g}, and their error is {:.2g}",
                          first_wrong(own), first_wrong(other), first_wrong(reach) / 2);
   return verdict;
+}
+
+std::optional<Case> with_integer_biases(const Case& graph_case) {
+  const Program& program = *graph_case.program;
+  std::optional<Case> result;
+  for (const Node& node : program.nodes) {
+    const std::vector<ValueId> inputs = node.inputs();
+    const std::string_view products = facts_of(node.target).multiply_adds;
+    if (inputs.size() != 3 || products.empty() || products == "none") continue;
+    at::Tensor step;
+    const GraphInput* bias = nullptr;
+    size_t num_scales = 0;
+    for (const ValueId id : inputs) {
+      const at::Tensor scale = scale_of(graph_case, id);
+      if (!scale.defined()) {
+        bias = find_weight_input(program, id);
+        continue;
+      }
+      const bool are_steps = !step.defined() || step.numel() == 1 || scale.numel() == 1 ||
+                             step.numel() == scale.numel();
+      // Scales per channel of different lengths give no step for each element of the bias.
+      if (!are_steps) continue;
+      step = step.defined() ? step.mul(scale) : scale;
+      ++num_scales;
+    }
+    // Another node may add the same bias to products of other steps.
+    if (num_scales != 2 || bias == nullptr || program[bias->value].readers.size() != 1) continue;
+    const at::Tensor* tensor = find_weight(graph_case, *bias);
+    const bool fits = tensor != nullptr && tensor->is_floating_point() && tensor->dim() == 1 &&
+                      (step.numel() == 1 || step.numel() == tensor->numel());
+    if (!fits) continue;
+    if (!result) result = graph_case;
+    tensor_of(*result, bias->value) =
+        at::round(tensor->to(c10::kDouble).div(step)).mul(step).to(tensor->scalar_type());
+  }
+  return result;
 }
 
 }  // namespace torch_ir

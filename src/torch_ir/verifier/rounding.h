@@ -1,4 +1,5 @@
-// The nodes of a graph that quantize, or round in another way, or pick indices.
+// The nodes of a graph that quantize, or round in another way, or pick indices; and biases as
+// integer hardware rounds them.
 //
 // If a value lies between two steps, a difference in its last digit becomes a whole step, and all
 // values computed from it differ too. An index turns into another one where two values are as
@@ -10,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "torch_ir/ir/program.h"
+#include "torch_ir/runtime/graph/case.h"
 #include "torch_ir/verifier/judge.h"
 
 namespace torch_ir {
@@ -23,11 +24,10 @@ std::optional<ValueId> rounded_value(const Graph& graph, const Node& node);
 // any: argmax, topk, sort.
 std::optional<ValueId> picked_indices(const Graph& graph, const Node& node);
 
-// Whether nodes round, or pick indices: both turn a small difference into a large one.
-bool rounds_or_picks(const Graph& graph, const Node& node);
-bool rounds_or_picks(const Graph& graph);
+// Either of them: the node turns a small difference into a large one.
+std::optional<ValueId> rounded_or_picked(const Graph& graph, const Node& node);
 
-// The values that the nodes round, and the indices that they pick, in their order.
+// Those of all nodes, in their order.
 std::vector<ValueId> rounded_values(const Graph& graph);
 
 // The graph with these values as its last outputs before the state, which stays last in all graphs:
@@ -43,5 +43,10 @@ at::Tensor value_alone(const Program& program, const Node& node, ValueId output,
 // that was compared. Where two are closer to each other, either index is right.
 Verdict judge_indices(const Node& node, const at::Tensor& indices, const at::Tensor& eager,
                       const at::Tensor& values, double error, double unit);
+
+// A quantised graph as integer hardware computes it; nothing if it has no biases to round. PT2E
+// keeps the bias of a convolution or linear layer in float. ONNX Runtime, XNNPACK, TFLite and
+// CMSIS-NN add it to the product of integers, as a whole number of steps s_x * s_w.
+std::optional<Case> with_integer_biases(const Case& graph_case);
 
 }  // namespace torch_ir

@@ -3,7 +3,6 @@
 #include <c10/core/InferenceMode.h>
 
 #include <cmath>
-#include <cstdint>
 
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/verifier/tensor_blocks.h"
@@ -11,11 +10,10 @@
 namespace torch_ir {
 namespace {
 
-bool has_values(const at::Tensor& tensor) { return tensor.defined() && !tensor.is_meta(); }
-
 // Calls `visit` with a block of numbers at a time, as doubles or pairs of them.
 template <class Visit>
 void for_each_block_of_numbers(const at::Tensor& tensor, const Visit& visit) {
+  if (!tensor.defined() || tensor.is_meta()) return;
   const c10::InferenceMode inference_mode;
   for_each_block({strided(tensor)}, [&](c10::ArrayRef<at::Tensor> blocks, int64_t) {
     visit(blocks[0].to(tensor.is_complex() ? at::kComplexDouble : at::kDouble));
@@ -37,7 +35,6 @@ TensorStatistics statistics(const std::string& name, const at::Tensor& tensor) {
   result.shape = tensor.sizes().vec();
   result.dtype = dtype_name(tensor.scalar_type());
   result.num_elements = tensor.numel();
-  if (!has_values(tensor)) return result;
   // Updates mean and squared deviations (Chan, Golub and LeVeque, Updating Formulae and a Pairwise
   // Algorithm for Computing Sample Variances, 1979).
   int64_t count = 0;
@@ -70,8 +67,7 @@ TensorStatistics statistics(const std::string& name, const at::Tensor& tensor) {
 
 int64_t count_nan(const at::Tensor& tensor) {
   int64_t count = 0;
-  const bool can_have = has_values(tensor) && (tensor.is_complex() || tensor.is_floating_point());
-  if (!can_have) return count;
+  if (!tensor.is_complex() && !tensor.is_floating_point()) return count;
   for_each_block_of_numbers(
       tensor, [&](const at::Tensor& numbers) { count += numbers.isnan().sum().item<int64_t>(); });
   return count;

@@ -1,19 +1,11 @@
 #include "torch_ir/verifier/statistics.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/complex.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/full.h>
 #include <ATen/ops/quantize_per_tensor.h>
-#include <ATen/ops/randn.h>
-#include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <tuple>
 
-#include "torch_ir/verifier/testing/doubles.h"
+#include "torch_ir/verifier/testing/tensors.h"
 
 namespace torch_ir {
 namespace {

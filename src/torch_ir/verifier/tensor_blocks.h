@@ -21,7 +21,4 @@ using BlockVisitor = c10::function_ref<bool(c10::ArrayRef<at::Tensor> blocks, in
 // element. Returns whether it visited all blocks.
 bool for_each_block(c10::ArrayRef<at::Tensor> tensors, BlockVisitor visit, int64_t first = 0);
 
-// Both must be strided and of one shape. False for different dtypes.
-bool have_equal_bits(const at::Tensor& actual, const at::Tensor& expected);
-
 }  // namespace torch_ir

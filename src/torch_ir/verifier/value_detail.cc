@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
-#include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
 
@@ -22,14 +20,6 @@ constexpr std::string_view kBasisTexts[] = {"within the tolerance", "right by it
 
 std::string_view reference_name(ReferenceKind reference) {
   return kReferenceNames[static_cast<size_t>(reference)];
-}
-
-ReferenceKind parse_reference(std::string_view name) {
-  const auto* found = std::ranges::find(kReferenceNames, name);
-  if (found != std::end(kReferenceNames)) {
-    return static_cast<ReferenceKind>(found - kReferenceNames);
-  }
-  throw Error("unknown reference '" + printable(name) + "'; expected auto, model or float64");
 }
 
 std::string_view basis_name(Basis basis) { return kBasisNames[static_cast<size_t>(basis)]; }

@@ -19,12 +19,11 @@ namespace torch_ir {
 // eager operators are. kModel: only the tolerance. kFloat64: only the latter, and the tolerance
 // where float64 says nothing.
 enum class ReferenceKind { kAuto, kModel, kFloat64 };
+inline constexpr std::array kReferenceKinds = {ReferenceKind::kAuto, ReferenceKind::kModel,
+                                               ReferenceKind::kFloat64};
 
 // "auto", "model", "float64".
 std::string_view reference_name(ReferenceKind reference);
-
-// Throws Error for an unknown name.
-ReferenceKind parse_reference(std::string_view name);
 
 // What a team has agreed on for the outputs of a model: nothing else decides.
 struct Threshold {

@@ -1,7 +1,6 @@
 #include "torch_ir/verifier/verify.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/equal.h>
 #include <c10/util/FunctionRef.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +9,6 @@
 #include <cmath>
 #include <exception>
 #include <iterator>
-#include <numeric>
 #include <ostream>
 
 #include "torch_ir/base/error.h"
@@ -22,8 +20,6 @@
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/execution_plan.h"
-#include "torch_ir/runtime/graph/execution_options.h"
-#include "torch_ir/runtime/graph/memory_overlap.h"
 #include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/runtime/interpreter/node_run.h"
 #include "torch_ir/verifier/judge_run.h"
@@ -40,15 +36,14 @@ std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
   return copied;
 }
 
-// Compares the outputs at `places`, of which `detail_of` tells the names.
-VerificationReport compare_at(const std::vector<size_t>& places,
-                              const std::vector<at::Tensor>& actual,
-                              const std::vector<at::Tensor>& expected,
-                              c10::function_ref<ValueDetail(size_t)> detail_of,
-                              const ToleranceRule& rule) {
+// Compares the outputs that `details` name.
+VerificationReport compare(const std::vector<ValueDetail>& details,
+                           const std::vector<at::Tensor>& actual,
+                           const std::vector<at::Tensor>& expected, const ToleranceRule& rule) {
   VerificationReport report{.tolerance = rule};
   const auto number_in = [&](const std::vector<at::Tensor>& tensors) {
-    return std::ranges::count_if(places, [&](size_t place) { return place < tensors.size(); });
+    return std::ranges::count_if(
+        details, [&](const ValueDetail& it) { return *it.output < std::ssize(tensors); });
   };
   if (number_in(actual) != number_in(expected)) {
     report.error_message =
@@ -57,11 +52,11 @@ VerificationReport compare_at(const std::vector<size_t>& places,
   }
   double sum = 0;
   double count = 0;
-  for (const size_t place : places) {
+  for (const ValueDetail& named : details) {
+    const auto place = static_cast<size_t>(*named.output);
     if (place >= actual.size()) break;
     const at::Tensor& value = expected[place];
-    ValueDetail& detail = report.output_details.emplace_back(detail_of(place));
-    detail.output = static_cast<int64_t>(place);
+    ValueDetail& detail = report.output_details.emplace_back(named);
     detail.tolerance =
         tolerance_for(rule, place, value.defined() ? value.scalar_type() : c10::kFloat);
     detail.comparison = compare_tensors(actual[place], value, detail.tolerance);
@@ -100,8 +95,7 @@ std::string differences_text(const VerificationReport& report) {
 // Turns exceptions of `verify` into the error of the report.
 std::pair<bool, VerificationReport> guarded(const VerifyOptions& options,
                                             c10::function_ref<VerificationReport()> verify) {
-  VerificationReport report;
-  report.tolerance = options.tolerance;
+  VerificationReport report{.tolerance = options.tolerance};
   try {
     report = verify();
   } catch (const std::exception& error) {
@@ -226,12 +220,12 @@ VerificationReport compare_outputs(const std::vector<at::Tensor>& actual,
                                    const std::vector<at::Tensor>& expected,
                                    const std::vector<std::string>& names,
                                    const ToleranceRule& tolerance) {
-  std::vector<size_t> places(std::max(actual.size(), expected.size()));
-  std::iota(places.begin(), places.end(), 0);
-  const auto detail_of = [&](size_t i) {
-    return ValueDetail{.value = i < names.size() ? names[i] : std::to_string(i)};
-  };
-  return compare_at(places, actual, expected, detail_of, tolerance);
+  std::vector<ValueDetail> details;
+  for (size_t i = 0; i < std::max(actual.size(), expected.size()); ++i) {
+    details.push_back({.value = i < names.size() ? names[i] : std::to_string(i),
+                       .output = static_cast<int64_t>(i)});
+  }
+  return compare(details, actual, expected, tolerance);
 }
 
 VerificationReport compare_known_outputs(const Program& program,
@@ -243,18 +237,17 @@ VerificationReport compare_known_outputs(const Program& program,
       actual.size() == expected.size()
           ? program.outputs.size()
           : std::max({program.outputs.size(), actual.size(), expected.size()});
-  std::vector<size_t> places;
+  std::vector<ValueDetail> details;
   for (size_t i = 0; i < num_places; ++i) {
-    if (i >= expected.size() || expected[i].defined()) places.push_back(i);
-  }
-  const auto detail_of = [&](size_t i) {
-    if (i >= program.outputs.size()) return ValueDetail{.value = std::to_string(i)};
-    ValueDetail detail = place_of(program, program.outputs[i]);
+    if (i < expected.size() && !expected[i].defined()) continue;
+    ValueDetail& detail = details.emplace_back();
+    detail.value = std::to_string(i);
+    if (i < program.outputs.size()) detail = place_of(program, program.outputs[i]);
     const Mutation* mutation = program.find_mutation(i);
     if (mutation != nullptr) detail.state = program[mutation->placeholder].name;
-    return detail;
-  };
-  return compare_at(places, actual, expected, detail_of, tolerance);
+    detail.output = static_cast<int64_t>(i);
+  }
+  return compare(details, actual, expected, tolerance);
 }
 
 std::vector<at::Tensor> eager_outputs(const Case& graph_case) {

@@ -11,7 +11,6 @@
 #include "torch_ir/runtime/graph/case.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/verifier/arithmetic_report.h"
-#include "torch_ir/verifier/compare.h"
 #include "torch_ir/verifier/value_detail.h"
 
 namespace torch_ir {

@@ -1,18 +1,10 @@
 #include "torch_ir/verifier/verify.h"
 
-#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/equal.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/logical_not.h>
-#include <ATen/ops/matmul.h>
-#include <ATen/ops/ones.h>
 #include <ATen/ops/rand_like.h>
-#include <ATen/ops/randn.h>
-#include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <sstream>
@@ -20,6 +12,7 @@
 
 #include "torch_ir/converter/extract.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
+#include "torch_ir/verifier/testing/tensors.h"
 #include "torch_ir/weights/safetensors.h"
 
 namespace torch_ir {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "torch_ir/runtime/testing/eager_graph.h"
+#include "torch_ir/verifier/testing/tensors.h"
 
 namespace torch_ir {
 
