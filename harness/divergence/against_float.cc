@@ -199,21 +199,21 @@ void FloatModel::check_inputs(const Program& quantized) const {
   const Program& floating = *case_.program;
   const std::vector<ValueId> inputs = quantized.user_inputs();
   const std::vector<ValueId> float_inputs = floating.user_inputs();
-  const std::string beginning = "--against: " + files_.short_name();
+  const auto refuse = [&](const std::string& problem) {
+    throw InputError(fmt::format("--against: {} {}; give the float model that it was made from",
+                                 files_.short_name(), problem));
+  };
   if (float_inputs.size() != inputs.size()) {
-    throw InputError(fmt::format(
-        "{} has a different number of inputs than the quantised model, {} instead of {}; "
-        "give the float model that it was made from",
-        beginning, float_inputs.size(), inputs.size()));
+    refuse(
+        fmt::format("has a different number of inputs than the quantised model, {} instead of {}",
+                    float_inputs.size(), inputs.size()));
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Value& input = floating[float_inputs[i]];
     const Value& other = quantized[inputs[i]];
     if (input.dtype == other.dtype && shapes_fit(input, other)) continue;
-    throw InputError(fmt::format(
-        "{} has input '{}' as {}, but the quantised model has '{}' as {}; give the float model "
-        "that it was made from",
-        beginning, input.name, dtype_and_shape(input), other.name, dtype_and_shape(other)));
+    refuse(fmt::format("has input '{}' as {}, but the quantised model has '{}' as {}", input.name,
+                       dtype_and_shape(input), other.name, dtype_and_shape(other)));
   }
 }
 

@@ -97,19 +97,15 @@ class EndSearch {
 
   ReproducerSearch find_part() {
     const std::optional<WorkEnd> end = run_part(whole_, run_.settings, limits(kWholeGraphDivisor));
+    std::string problem;
     if (end && end->is_cut_off) {
-      return {.note = fmt::format(
-                  "The graph, run by itself, was not loaded or did not end within {:g} s, so no "
-                  "smaller part was searched for.",
-                  budget_.count())};
+      problem = fmt::format("The graph, run by itself, was not loaded or did not end within {:g} s",
+                            budget_.count());
+    } else if (!end || end->kind != ended_.kind) {
+      problem =
+          fmt::format("The graph did not {} again when it ran by itself", verb_of(ended_.kind));
     }
-    if (!end || end->kind != ended_.kind) {
-      return {
-          .note = fmt::format(
-              "The graph did not {} again when it ran by itself, so no smaller part was searched "
-              "for.",
-              verb_of(ended_.kind))};
-    }
+    if (!problem.empty()) return {.note = problem + ", so no smaller part was searched for."};
     ExplainedRun ended_run = run_;
     ended_run.directory = found_;
     ended_run.groups = groups();
@@ -253,12 +249,8 @@ ReproducerSearch reproduce_end(Candidate& candidate, RunSettings settings,
   whole.reproducer->trial = candidate.trial_name(trial);
   on_whole(whole);
   ReproducerSearch part;
-  try {
-    part = search.find_part();
-  } catch (const OutputError&) {
-    throw;
-  } catch (const std::exception& error) {
-    part.note = "The search for a smaller part ended with an error: " + message_text(error);
+  if (const auto error = error_of([&] { part = search.find_part(); })) {
+    part.note = "The search for a smaller part ended with an error: " + *error;
   }
   if (!part.reproducer) part.reproducer = whole.reproducer;
   part.reproducer->trial = whole.reproducer->trial;

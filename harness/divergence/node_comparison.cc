@@ -272,13 +272,10 @@ class Explainer {
       write_output([&] { runs.kept = std::make_unique<SafetensorsWriter>(run_.values_file); });
     }
     std::optional<BackendValues> values;
-    try {
-      values.emplace(settings_.seed, [this] { return open_values(); });
-    } catch (const OutputError&) {
-      throw;
-    } catch (const std::exception& error) {
+    const auto open = [&] { values.emplace(settings_.seed, [this] { return open_values(); }); };
+    if (const auto error = error_of(open)) {
       runs.report = {.tolerance = settings_.tolerance,
-                     .error = "the graph could not be run: " + message_text(error)};
+                     .error = "the graph could not be run: " + *error};
       return runs;
     }
     std::exception_ptr output_error;
@@ -402,16 +399,13 @@ Explanation explain(const ExplainedRun& run, Backend& backend, bool failed,
                     const std::function<void(const NodeReport&)>& on_nodes) {
   Explanation explanation;
   explanation.nodes.tolerance = run.settings.tolerance;
-  try {
+  const auto error = error_of([&] {
     Explainer explainer(run, backend, failed);
     explanation.nodes = explainer.compare();
     if (on_nodes) on_nodes(explanation.nodes);
     if (failed) explanation.reproducer = explainer.reproduce(explanation.nodes);
-  } catch (const OutputError&) {
-    throw;
-  } catch (const std::exception& error) {
-    if (explanation.nodes.error.empty()) explanation.nodes.error = message_text(error);
-  }
+  });
+  if (error && explanation.nodes.error.empty()) explanation.nodes.error = *error;
   return explanation;
 }
 
@@ -422,7 +416,8 @@ std::string first_varying_value(Backend& backend, const Case& graph_case, uint64
   // One run after the other, of which only hashes stay; 0 for a value that was not returned.
   std::vector<size_t> hashes(compared.size());
   size_t first = compared.size();
-  try {
+  // After an error, the run itself is judged all the same.
+  error_of([&] {
     for (int run = 0; run < num_runs; ++run) {
       BackendValues values(seed, [&] { return backend.values(graph_case); });
       for (size_t i = 0; values.has_values() && i < first; ++i) {
@@ -435,11 +430,7 @@ std::string first_varying_value(Backend& backend, const Case& graph_case, uint64
         if (hashes[i] != 0 && hashes[i] != hash) first = i;
       }
     }
-  } catch (const OutputError&) {
-    throw;
-  } catch (const std::exception&) {
-    // The run itself is judged all the same.
-  }
+  });
   return first < compared.size() ? program[compared[first]].name : "";
 }
 

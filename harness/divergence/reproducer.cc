@@ -44,13 +44,7 @@ class ModelRun {
       }
       keep(id->second, value);
     };
-    try {
-      graph.run.observe_model(observe);
-    } catch (const OutputError&) {
-      throw;
-    } catch (const std::exception& error) {
-      problem_ = message_text(error);
-    }
+    problem_ = error_of([&] { graph.run.observe_model(observe); }).value_or("");
   }
 
   // The error with which the model ended, if it did; the values before it are known.

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <filesystem>
 #include <new>
-#include <optional>
 #include <system_error>
 
 #include "torch_ir/base/printable.h"
@@ -65,6 +64,17 @@ void write_output(const std::function<void()>& write) {
   } catch (const Error& error) {
     if (is_any_of<SerializationError, WeightError>(error)) throw;
     throw OutputError(error.what());
+  }
+}
+
+std::optional<std::string> error_of(const std::function<void()>& run) {
+  try {
+    run();
+    return std::nullopt;
+  } catch (const OutputError&) {
+    throw;
+  } catch (const std::exception& error) {
+    return message_text(error);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace torch_ir {
 // Calls `write`, and turns errors about an unwritable file into OutputError. Other errors pass
 // through.
 void write_output(const std::function<void()>& write);
+
+// Calls `run`, and returns the message of its error, if any. OutputErrors pass through.
+std::optional<std::string> error_of(const std::function<void()>& run);
 
 // Writes `ir` to `path`, or to memory if `path` is empty, reads it back, and returns its program.
 // Throws SerializeMismatch if what it reads differs, SerializationError or ValidationError if it is
