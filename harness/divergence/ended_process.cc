@@ -97,15 +97,15 @@ class EndSearch {
 
   ReproducerSearch find_part() {
     const std::optional<WorkEnd> end = run_part(whole_, run_.settings, limits(kWholeGraphDivisor));
-    std::string problem;
-    if (end && end->is_cut_off) {
-      problem = fmt::format("The graph, run by itself, was not loaded or did not end within {:g} s",
-                            budget_.count());
-    } else if (!end || end->kind != ended_.kind) {
-      problem =
-          fmt::format("The graph did not {} again when it ran by itself", verb_of(ended_.kind));
+    if (!end || end->is_cut_off || end->kind != ended_.kind) {
+      const std::string problem =
+          end && end->is_cut_off
+              ? fmt::format("The graph, run by itself, was not loaded or did not end within {:g} s",
+                            budget_.count())
+              : fmt::format("The graph did not {} again when it ran by itself",
+                            verb_of(ended_.kind));
+      return {.note = problem + ", so no smaller part was searched for."};
     }
-    if (!problem.empty()) return {.note = problem + ", so no smaller part was searched for."};
     ExplainedRun ended_run = run_;
     ended_run.directory = found_;
     ended_run.groups = groups();

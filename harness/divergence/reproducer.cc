@@ -1,6 +1,5 @@
 #include "harness/divergence/reproducer.h"
 
-#include <ATen/Context.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +7,6 @@
 #include <iterator>
 #include <numeric>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 #include "harness/backend/command_backend.h"
