@@ -32,12 +32,13 @@ TEST_F(NodeComparisonTest, FindsNothingWhereAllAgrees) {
   }
 }
 
+at::Tensor tell_nothing(const std::string& /*name*/, const at::Tensor& /*value*/) { return {}; }
+
 // Computes each of the last two layers of a perceptron at once, the last one wrongly.
 class FusingBackend : public EditingBackend {
  public:
-  explicit FusingBackend(Tell tell, bool has_values = true)
-      : EditingBackend(replace("tanh_2", "aten.sigmoid.default"), std::move(tell)),
-        has_values_(has_values) {}
+  explicit FusingBackend(Tell tell)
+      : EditingBackend(replace("tanh_2", "aten.sigmoid.default"), std::move(tell)) {}
 
   std::vector<at::Tensor> run(const Case& graph_case) override {
     const Program& program = *graph_case.program;
@@ -46,16 +47,10 @@ class FusingBackend : public EditingBackend {
     const bool is_fused = std::ranges::none_of(program.outputs, is_inside);
     return is_fused ? EditingBackend::run(graph_case) : PlanBackend::run(graph_case);
   }
-  std::unique_ptr<NodeValues> values(const Case& graph_case) override {
-    return has_values_ ? EditingBackend::values(graph_case) : nullptr;
-  }
   std::vector<NodeGroup> groups() const override { return all; }
 
   std::vector<NodeGroup> all = {{"layer_1", {"tanh_1", "linear_1"}},
                                 {"layer_2", {"linear_2", "tanh_2"}}};
-
- private:
-  bool has_values_;
 };
 
 TEST_F(NodeComparisonTest, NamesTheFirstGroupThatDivergesAndCutsAtItsBorder) {
@@ -81,7 +76,7 @@ TEST_F(NodeComparisonTest, NamesTheFirstGroupThatDivergesAndCutsAtItsBorder) {
 }
 
 TEST_F(NodeComparisonTest, KeepsGroupsWholeWhereItAsksForValuesAsOutputs) {
-  FusingBackend backend(nullptr, /*has_values=*/false);
+  FusingBackend backend(tell_nothing);
   prepare(mlp());
   ExplainedRun run = run_of(candidate_->expected(0, inputs_));
   EXPECT_FALSE(explain(run, backend, /*failed=*/true).nodes.first_divergence);
@@ -306,7 +301,7 @@ TEST_F(NodeComparisonTest, JudgesValuesBehindARoundingByTheirOwnNodes) {
 TEST_F(NodeComparisonTest, RunsTheWholeGraphWhereNoValuesAreHandedBack) {
   const Edit wrong = replace("tanh_1", "aten.sigmoid.default");
   SilentBackend silent(wrong);
-  EditingBackend mute(wrong, [](const std::string&, const at::Tensor&) { return at::Tensor(); });
+  EditingBackend mute(wrong, tell_nothing);
   settings_.executor = "sim";
   const RegisteredModel model = mlp();
   for (EditingBackend* backend : {static_cast<EditingBackend*>(&silent), &mute}) {
