@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
-#include <string>
+#include "harness/results/testing/test_results.h"
 
 namespace torch_ir {
 namespace {
@@ -13,10 +12,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Result failed_at(const ValueDetail& value, const std::string& name = "Net") {
-  Result result{.name = name, .num_passed_stages = 3};
-  result.failure = Failure{.kind = FailureKind::kOutputMismatch,
-                           .stage = Stage::kVerify,
-                           .message = "2 of 3 outputs differ: statistics"};
+  Result result = make_mismatch();
+  result.name = name;
   result.nodes.emplace().first_divergence.emplace().node = value;
   return result;
 }
@@ -32,10 +29,10 @@ ValueDetail silu() {
 }
 
 Result failed_call(const std::string& name, double slope) {
-  Result call{.name = name, .categories = {"split"}};
-  call.call =
-      CallInfo{.op_type = "aten.silu.default", .dtype = "float32", .occurrences = {{"Net", "n"}}};
-  call.failure = Failure{.kind = FailureKind::kOutputMismatch, .message = "output 0: 3 of 4"};
+  Result call = make_failed_case("aten.silu.default", "float32", FailureKind::kOutputMismatch,
+                                 "output 0: 3 of 4");
+  call.name = name;
+  call.call->occurrences = {{"Net", "n"}};
   call.own_error = OwnError{.slope = slope, .problem = "too far"};
   return call;
 }
@@ -48,7 +45,7 @@ TEST(FindingTest, IsThePlaceAndTheCause) {
   EXPECT_EQ(cause_text(value), "3 of 8,192 elements off by one step");
   value.steps->num_off_by_more = 900;
   EXPECT_EQ(cause_text(value), "0.1 % too large");
-  value.comparison.max_diff = std::numeric_limits<double>::infinity();
+  value.comparison.max_diff = kInfinity;
   value.comparison.worst_actual = "inf";
   value.comparison.worst_expected = "0.5";
   EXPECT_EQ(cause_text(value), "inf, expected 0.5");

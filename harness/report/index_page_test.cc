@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/report/pages.h"
 #include "harness/report/testing/page_test_results.h"
 #include "torch_ir/base/file.h"
 
@@ -63,9 +62,8 @@ TEST(IndexPageTest, HoldsTextsAboutEachModel) {
   Result result = make_mismatch();
   result.nodes = make_nodes();
   result.reproducer = Reproducer{.command = "harness --ir ."};
-  RunContext context;
-  context.settings.executor = "sim {ir}";
-  std::map<std::string, json> data = data_of({.context = context, .results = {result}});
+  std::map<std::string, json> data =
+      data_of({.context = {.settings = {.executor = "sim {ir}"}}, .results = {result}});
   EXPECT_EQ(data["models"][0]["reason"], "node 3, add: 12 of 2,048 elements wrong, by at most 0.5");
   EXPECT_EQ(data["models"][0]["cause"], "add, 12 of 2,048 elements wrong, by at most 0.5");
   EXPECT_EQ(data["models"][0]["has_graph"], true);
@@ -124,16 +122,15 @@ Result make_layers() {
   Result result = make_result(2.5e-7);
   result.name = "Layers";
   IR& ir = *result.graph;
-  const OpNode node = ir.nodes[0];
-  ir.nodes.clear();
+  ir.nodes[0].name = ir.nodes[0].outputs[0].name = "add_0";
+  repeat_node(ir, 12);
   result.nodes.emplace();
-  for (int64_t i = 0; i < 12; ++i) {
-    OpNode& copy = ir.nodes.emplace_back(node);
-    copy.name = copy.outputs[0].name = "add_" + std::to_string(i);
-    copy.module = "layers." + std::to_string(i / 2);
-    if (i > 0) copy.inputs[0] = ir.nodes[static_cast<size_t>(i) - 1].outputs[0];
-    if (i > 0) copy.inputs[0].producer_node = copy.inputs[0].name;
-    result.nodes->errors.push_back({.index = i, .max_diff = i == 9 ? 0.5 : 1e-6});
+  for (size_t i = 0; i < ir.nodes.size(); ++i) {
+    OpNode& node = ir.nodes[i];
+    node.module = "layers." + std::to_string(i / 2);
+    if (i > 0) node.inputs[0] = made_by(ir.nodes[i - 1].outputs[0], ir.nodes[i - 1].name);
+    result.nodes->errors.push_back(
+        {.index = static_cast<int64_t>(i), .max_diff = i == 9 ? 0.5 : 1e-6});
   }
   ir.graph_outputs = ir.nodes.back().outputs;
   result.nodes->errors.pop_back();
@@ -157,12 +154,8 @@ std::vector<Result> results_of_every_kind(int num_more) {
                                  .last_node = "add",
                                  .command = "harness --ir .",
                                  .message = "12 of 2048 elements differ"};
-  Result known = make_mismatch();
-  known.name = "Known";
+  Result& known = all.emplace_back(make_known("rounds twice"));
   known.categories = {"known"};
-  known.expected_failure =
-      ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "rounds twice"};
-  all.push_back(known);
   Result healed = make_result(2.5e-7);
   healed.name = "Healed";
   healed.expected_failure = known.expected_failure;
@@ -191,11 +184,7 @@ std::vector<Result> results_of_every_kind(int num_more) {
     Result& result = all.emplace_back(make_result(1e-9 * (1 + i * 7919 % 1000)));
     result.name = "Model" + std::to_string(i);
     result.categories = {"category_" + std::to_string(i % 12)};
-    const OpNode node = result.graph->nodes[0];
-    for (int k = 1; k < 40; ++k) {
-      OpNode& copy = result.graph->nodes.emplace_back(node);
-      copy.name = copy.outputs[0].name = "add_" + std::to_string(k);
-    }
+    repeat_node(*result.graph, 40);
   }
   return all;
 }
@@ -222,10 +211,6 @@ TEST(IndexPageTest, IsWrittenForABrowser) {
                  {.model = "Gone",
                   .trend = Trend::kGone,
                   .changes = {{.what = "status", .before = passed}}}}};
-  const Result call{.name = "aten.abs.default/float32/usual",
-                    .categories = {"pointwise"},
-                    .call = CallInfo{.op_type = "aten.abs.default", .dtype = "float32"},
-                    .num_passed_stages = kStages.size()};
   // The graphs of the further models are equal.
   GraphPicture equal;
   const auto picture_for_a_browser = [&](const Result& result) {
@@ -236,7 +221,7 @@ TEST(IndexPageTest, IsWrittenForABrowser) {
   write_file(path, render_index({.coverage = {.num_registered = all.size()},
                                  .context = context,
                                  .results = all,
-                                 .cases = {call}},
+                                 .cases = {make_case("aten.abs.default", "float32")}},
                                 picture_for_a_browser, &comparison));
 }
 

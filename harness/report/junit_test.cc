@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <string>
 
 #include "harness/report/pages.h"
+#include "harness/results/testing/test_results.h"
 #include "torch_ir/base/file.h"
 
 namespace torch_ir {
@@ -14,38 +14,22 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-Result passed(const std::string& name) {
-  return {.name = name,
-          .categories = {"attention", "big"},
-          .num_passed_stages = kStages.size(),
-          .passed_by = Basis::kTolerance};
-}
-
-Result failed(const std::string& name, const std::string& message) {
-  Result result{.name = name, .categories = {"conv"}, .num_passed_stages = 3};
-  result.failure = Failure{.kind = FailureKind::kOutputMismatch,
-                           .stage = Stage::kVerify,
-                           .message = message,
-                           .output = ""};
-  return result;
-}
-
 std::string xml_of(const std::vector<Result>& results, const RunContext& context = {},
                    const std::vector<Result>& cases = {}) {
   return to_junit_xml({.context = context, .results = results, .cases = cases});
 }
 
 TEST(JunitTest, APassedModelSaysWhatItPassedByAndWhatRanOnTheHost) {
-  Result result = passed("Tiny");
+  Result result = make_result();
   result.executor = ExecutorReport{.num_nodes = 2, .nodes = {{"relu", {.place = "host"}}}};
   EXPECT_EQ(xml_of({result}),
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<testsuites name=\"torch-ir\" tests=\"1\" failures=\"0\" errors=\"0\">\n"
             "  <testsuite name=\"torch-ir\" tests=\"1\" failures=\"0\" errors=\"0\" "
             "skipped=\"0\">\n"
-            "    <testcase classname=\"torch_ir.attention\" name=\"Tiny\">\n"
-            "      <properties><property name=\"category\" value=\"attention\"/>"
-            "<property name=\"category\" value=\"big\"/>"
+            "    <testcase classname=\"torch_ir.a\" name=\"Tiny\">\n"
+            "      <properties><property name=\"category\" value=\"a\"/>"
+            "<property name=\"category\" value=\"b_c\"/>"
             "<property name=\"passed_by\" value=\"tolerance\"/>"
             "<property name=\"on_host\" value=\"1 of 2 nodes on the host\"/></properties>\n"
             "    </testcase>\n"
@@ -54,27 +38,27 @@ TEST(JunitTest, APassedModelSaysWhatItPassedByAndWhatRanOnTheHost) {
 }
 
 TEST(JunitTest, AFailureSaysWhatIsWrongAndHowToSeeIt) {
-  Result result = failed("Net", "output 0 <conv>: max abs. error 0.5\nmore");
+  Result result = make_mismatch();
+  result.categories = {"conv"};
+  result.failure->message = "output 0 <conv>: max abs. error 0.5\nmore";
   result.failure->output = "last words";
   ValueDetail value{
       .index = 0, .node = "conv2d", .op_type = "aten.conv2d.default", .value = "conv2d"};
   value.comparison.mismatch = "dtype <a>";
   result.nodes.emplace().first_divergence = Divergence{.node = value};
   result.reproducer = Reproducer{.command = "harness --ir ."};
-  RunContext context;
-  context.settings.backend = "chip";
-  const std::string xml = xml_of({result}, context);
+  const std::string xml = xml_of({result}, {.settings = {.backend = "chip"}});
   EXPECT_THAT(xml, HasSubstr("tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\">"));
   EXPECT_THAT(
       xml,
       HasSubstr(
-          "    <testcase classname=\"torch_ir.conv\" name=\"Net\">\n"
+          "    <testcase classname=\"torch_ir.conv\" name=\"Off\">\n"
           "      <properties><property name=\"cause\" value=\"conv2d, dtype &lt;a&gt;\"/>"
           "<property name=\"category\" value=\"conv\"/></properties>\n"
           "      <failure type=\"output mismatch\" message=\"node 0, conv2d: dtype &lt;a&gt;\">"
           "node 0, conv2d: dtype &lt;a&gt;\n"
           "output 0 &lt;conv&gt;: max abs. error 0.5\nmore\n"
-          "To reproduce it, run in repro/Net: harness --ir .\n"
+          "To reproduce it, run in repro/Off: harness --ir .\n"
           "harness stands for the program that links the backend.\n"
           "</failure>\n"
           "      <system-out>last words</system-out>\n"
@@ -82,9 +66,7 @@ TEST(JunitTest, AFailureSaysWhatIsWrongAndHowToSeeIt) {
 }
 
 TEST(JunitTest, OnlyTheExpectedFailureIsSkipped) {
-  Result result = failed("Net", "differs");
-  result.expected_failure =
-      ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "rounds \"twice\""};
+  Result result = make_known("rounds \"twice\"");
   EXPECT_THAT(xml_of({result}), AllOf(HasSubstr("failures=\"0\" errors=\"0\" skipped=\"1\""),
                                       HasSubstr("<skipped message=\"fails as expected, output "
                                                 "mismatch: rounds &quot;twice&quot;\"/>")));
@@ -92,7 +74,7 @@ TEST(JunitTest, OnlyTheExpectedFailureIsSkipped) {
   EXPECT_THAT(xml_of({result}),
               AllOf(HasSubstr("failures=\"1\""),
                     HasSubstr("Expected a different failure: crashed: rounds \"twice\"\n")));
-  Result unexpected = passed("Net");
+  Result unexpected = make_result();
   unexpected.expected_failure = result.expected_failure;
   EXPECT_THAT(
       xml_of({unexpected}),
@@ -102,34 +84,24 @@ TEST(JunitTest, OnlyTheExpectedFailureIsSkipped) {
                       "remove the expectation from its registration.\n")));
 }
 
-Result called(const std::string& name) {
-  return {.name = name,
-          .categories = {"pointwise"},
-          .call = CallInfo{.op_type = "aten.abs.default"},
-          .num_passed_stages = kStages.size(),
-          .passed_by = Basis::kTolerance};
-}
-
-Result failed_call(const std::string& name, FailureKind kind, const std::string& message) {
-  Result result = called(name);
-  result.failure = Failure{.kind = kind, .stage = Stage::kExecute, .message = message};
-  return result;
-}
-
 TEST(JunitTest, CallsFollowTheModels) {
-  Result unsupported = called("abs/b");
+  const std::string op_type = "aten.abs.default";
+  Result unsupported = make_case(op_type, "bool");
   unsupported.unsupported = "no \"abs\"";
-  const std::string xml = xml_of({passed("Tiny")}, {},
-                                 {called("abs/a"), unsupported,
-                                  failed_call("abs/c", FailureKind::kTimedOut, "stopped <now>")});
+  const std::string xml =
+      xml_of({make_result()}, {},
+             {make_case(op_type, "int64"), unsupported,
+              make_failed_case(op_type, "float32", FailureKind::kTimedOut, "stopped <now>")});
   EXPECT_THAT(xml, HasSubstr("tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"1\">"));
   EXPECT_THAT(xml,
-              HasSubstr("    <testcase classname=\"torch_ir.operators.pointwise\" name=\"abs/b\">\n"
+              HasSubstr("    <testcase classname=\"torch_ir.operators.pointwise\" "
+                        "name=\"aten.abs.default/bool/usual\">\n"
                         "      <properties><property name=\"category\" value=\"pointwise\"/>"
                         "</properties>\n"
                         "      <skipped message=\"no &quot;abs&quot;\"/>\n"
                         "    </testcase>\n"
-                        "    <testcase classname=\"torch_ir.operators.pointwise\" name=\"abs/c\">\n"
+                        "    <testcase classname=\"torch_ir.operators.pointwise\" "
+                        "name=\"aten.abs.default/float32/usual\">\n"
                         "      <properties><property name=\"cause\" value=\"abs, timed out in "));
 }
 
@@ -155,15 +127,15 @@ TEST(JunitTest, IsXmlWhateverBytesItHolds) {
   if (std::system("python3 -c '' 2>/dev/null") != 0) GTEST_SKIP() << "python3 is not on the PATH";
   std::string bytes = "]]>\ufffe\uffff\xed\xa0\x80";
   for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
-  Result broken = failed("Broken <&\"'>", bytes);
+  Result broken = make_failure();
+  broken.name = "Broken <&\"'>";
   broken.categories = {bytes};
+  broken.failure->message = bytes;
   broken.failure->output = bytes + "</system-out>";
-  Result known = failed("Known", "x");
-  known.expected_failure = ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = bytes};
-  Result call = failed_call(bytes, FailureKind::kExecuteFailed, bytes);
+  Result call = make_failed_case(bytes, bytes, FailureKind::kExecuteFailed, bytes);
   call.categories = {bytes};
   const std::string elements =
-      parse_with_python(xml_of({broken, passed("Tiny"), known}, {}, {call}));
+      parse_with_python(xml_of({broken, make_result(), make_known(bytes)}, {}, {call}));
   EXPECT_THAT(elements, HasSubstr("testcase [('classname', 'torch_ir.]]>"));
   EXPECT_THAT(elements, HasSubstr("('name', 'Broken <&\"\\'>')]"));
   EXPECT_THAT(elements, HasSubstr("system-out [] ']]>\\\\xef\\\\xbf\\\\xbe"));

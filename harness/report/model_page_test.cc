@@ -1,10 +1,8 @@
 // What only hand-made results show on the page of a model; reports/reference has the rest.
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/report/pages.h"
 #include "harness/report/testing/page_test_results.h"
 
 namespace torch_ir {
@@ -117,13 +115,8 @@ TEST(ModelPageTest, SizesThatDifferNewValuesOfBuffersAndExactIntegersAreShown) {
 
 TEST(ModelPageTest, NodesOfGraphsFollowTheirNode) {
   Result result = make_result();
-  const auto sub = [](const std::string& name) {
-    OpNode made;
-    made.name = name;
-    made.op_type = "aten.sub.Tensor";
-    return made;
-  };
-  const std::vector<TensorMeta> values = {value_of("v", {2})};
+  const auto sub = [](const char* name) { return node(name, "aten.sub.Tensor", {}, {}); };
+  const std::vector<TensorMeta> values = {meta("v", {2})};
   result.graph->nodes[0].op_type = "higher_order.cond";
   result.graph->nodes[0].graphs = {
       {.graph_inputs = values, .graph_outputs = values, .nodes = {sub("a"), sub("b")}},
@@ -292,17 +285,14 @@ TEST(ModelPageTest, AReproducerComesWithItsCommand) {
                                  .last_node = "add",
                                  .command = "harness --ir .",
                                  .message = "12 of 2048 differ"};
-  RunContext context{.program = "chip_harness"};
-  context.settings.backend = "chip";
-  EXPECT_THAT(page_of(result, context),
+  EXPECT_THAT(page_of(result, {.settings = {.backend = "chip"}, .program = "chip_harness"}),
               HasSubstr("has 2 nodes, from `mul` to `add`. Its inputs are the values that the "
                         "model computes before it in the trial “zeros and ones”. It is in "
                         "[`repro/Off/`](repro/Off/):\n\n```\n12 of 2048 differ\n```\n\n"
                         "`actual.safetensors` has the wrong outputs. To see the failure, run this "
                         "in that folder:\n\n```sh\nharness --ir .\n```\n\n`harness` stands for the "
                         "program that links the backend, here `chip_harness`.\n"));
-  context.settings = {.executor = "sim {ir}"};
-  EXPECT_THAT(page_of(result, context),
+  EXPECT_THAT(page_of(result, {.settings = {.executor = "sim {ir}"}}),
               HasSubstr("```\n\nIf the executor's command names files relative to another folder, "
                         "run this there instead, with `--ir DIR/repro/Off --output NEW` in place "
                         "of `--ir .`, where `DIR` is the folder of these reports.\n"));
@@ -314,9 +304,7 @@ TEST(ModelPageTest, AReproducerComesWithItsCommand) {
 }
 
 TEST(ModelPageTest, ExpectedFailuresAndUnexpectedPassesSayWhy) {
-  Result result = make_mismatch();
-  result.expected_failure =
-      ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "rounds <twice>"};
+  Result result = make_known("rounds <twice>");
   EXPECT_THAT(page_of(result), HasSubstr("🟡 **EXPECTED FAILURE**: output mismatch in the stage "
                                          "**verify**. Reason: rounds \\<twice\\>\n"));
   result.expected_failure->kind = FailureKind::kCrashed;
@@ -324,12 +312,11 @@ TEST(ModelPageTest, ExpectedFailuresAndUnexpectedPassesSayWhy) {
                                          "different failure (crashed: rounds \\<twice\\>).\n"));
   Result passing = make_result();
   passing.expected_failure = result.expected_failure;
-  RunContext context;
   EXPECT_THAT(page_of(passing),
               HasSubstr("❌ **UNEXPECTED PASS**: the model passes but is expected "
                         "to fail (crashed: rounds \\<twice\\>). Remove the "
                         "expectation from its registration."));
-  context.expected_failures = "known.txt";
+  const RunContext context{.expected_failures = "known.txt"};
   EXPECT_THAT(page_of(passing, context), HasSubstr("from its registration or from `known.txt`."));
   passing.origin = ModelFiles{.path = "tiny.pt2"};
   EXPECT_THAT(page_of(passing, context), HasSubstr("Remove the expectation from `known.txt`."));
@@ -348,16 +335,15 @@ TEST(ModelPageTest, SaysWhatRanWhere) {
                               "| dsp\\|0 | 1 | cond 1 | `odd\\|name` |\n"
                               "| host | 2 | cumsum 1, topk 1 | `cumsum`, `topk` |\n"
                               "| not reported | 2 |  |  |\n")));
+  EXPECT_THAT(summary_of({make_result(), result}),
+              HasSubstr("\n\n| Model | Place | Nodes | Operators | Names |\n|---|---|--:|---|---|\n"
+                        "| [Tiny](Tiny.md) | dsp\\|0 | 1 | cond 1 | `odd\\|name` |\n"));
 }
 
 TEST(ModelPageTest, ALargeGraphIsCutAtANamedPlaceOrFolded) {
   const auto page_with = [](int num_nodes) {
     Result result = make_result();
-    const OpNode node = result.graph->nodes[0];
-    for (int i = 1; i < num_nodes; ++i) {
-      OpNode& copy = result.graph->nodes.emplace_back(node);
-      copy.name = copy.outputs[0].name = "add_" + std::to_string(i);
-    }
+    repeat_node(*result.graph, num_nodes);
     return render_model_page(result, {}, {.svg = "<svg/>"});
   };
   expect_in(page_with(60), {"The diagram ends after node `add_29` (30 of 60 nodes).",

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/report/pages.h"
 #include "harness/report/run_text.h"
 #include "harness/report/testing/page_test_results.h"
 
@@ -15,29 +14,13 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-Result make_case(const std::string& op_type, const std::string& dtype) {
-  return {.name = op_type + "/" + dtype + "/usual",
-          .categories = {"pointwise"},
-          .call = CallInfo{.op_type = op_type, .dtype = dtype},
-          .num_passed_stages = kStages.size(),
-          .metrics = {.max_diff = 0}};
-}
-
-Result make_failed(const std::string& op_type, const std::string& dtype, FailureKind kind,
-                   const std::string& message) {
-  Result result = make_case(op_type, dtype);
-  result.failure = Failure{.kind = kind, .message = message};
-  result.metrics = {};
-  return result;
-}
-
 std::string page_of(const std::vector<Result>& cases, const RunContext& context = {}) {
   return render_operators({.context = context, .cases = cases});
 }
 
 TEST(OperatorsPageTest, IsAScoreboardOfOperatorsAndDtypes) {
   Result wrong =
-      make_failed("aten.neg.default", "float32", FailureKind::kOutputMismatch, "2 differ");
+      make_failed_case("aten.neg.default", "float32", FailureKind::kOutputMismatch, "2 differ");
   wrong.name += "_wrong";
   wrong.metrics.max_diff = 0.5;
   wrong.own_error = OwnError{.rms_ratio = 3};
@@ -75,8 +58,8 @@ TEST(OperatorsPageTest, IsAScoreboardOfOperatorsAndDtypes) {
 TEST(OperatorsPageTest, NamesSoManyFailuresAndCountsTheOthers) {
   std::vector<Result> cases;
   for (int i = 0; i < 203; ++i) {
-    cases.push_back(make_failed("aten.op" + std::to_string(i) + ".default", "float32",
-                                FailureKind::kCrashed, "killed"));
+    cases.push_back(make_failed_case("aten.op" + std::to_string(i) + ".default", "float32",
+                                     FailureKind::kCrashed, "killed"));
   }
   EXPECT_THAT(page_of(cases), AllOf(HasSubstr("\n`results.json` lists 3 more.\n"),
                                     Not(HasSubstr("`aten.op200.default/float32/usual` |  |"))));
@@ -85,7 +68,7 @@ TEST(OperatorsPageTest, NamesSoManyFailuresAndCountsTheOthers) {
 // A failed case of an edge case, or of ordinary values if it has no note.
 Result make_edge(const std::string& op_type, const std::string& dtype, const std::string& variant,
                  const std::string& note, const std::string& message) {
-  Result result = make_failed(op_type, dtype, FailureKind::kOutputMismatch, message);
+  Result result = make_failed_case(op_type, dtype, FailureKind::kOutputMismatch, message);
   result.name = op_type + "/" + dtype + "/" + variant;
   result.description = note;
   if (message.empty()) result.failure.reset();
@@ -105,7 +88,8 @@ std::vector<Result> faulty_suite() {
                        : "output 0 'x': 4 of 36 elements mismatched (11 %): max abs. error 1");
   }
   // Its edge case is not a cause of its own.
-  cases.push_back(make_failed("aten.sum.default", "float16", FailureKind::kOutputMismatch, "off"));
+  cases.push_back(
+      make_failed_case("aten.sum.default", "float16", FailureKind::kOutputMismatch, "off"));
   cases.push_back(make_edge("aten.sum.default", "float16", "denormal", "denormals", "off"));
   cases.push_back(make_case("aten.sum.default", "float32"));
   for (Result& result : cases) {
@@ -151,7 +135,8 @@ TEST(OperatorsPageTest, CountsTheCallsOfEachModel) {
   shared.call->occurrences = {{.model = "One", .node = "relu"},
                               {.model = "One", .node = "relu_1"},
                               {.model = "Other", .node = "relu"}};
-  Result own = make_failed("aten.sin.default", "float32", FailureKind::kExecuteFailed, "broken");
+  Result own =
+      make_failed_case("aten.sin.default", "float32", FailureKind::kExecuteFailed, "broken");
   own.categories = {"split"};
   own.call->occurrences = {{.model = "Other", .node = "sin"}};
   EXPECT_THAT(page_of({shared, own}),
@@ -165,7 +150,7 @@ TEST(OperatorsPageTest, CountsTheCallsOfEachModel) {
 // All of these texts may come from files.
 Result hostile_case() {
   const std::string text = "<b>|\n# `x` *y* [z](u)</b>";
-  Result result = make_failed(text, text, FailureKind::kExecuteFailed, text);
+  Result result = make_failed_case(text, text, FailureKind::kExecuteFailed, text);
   result.name = result.description = text;
   result.categories = {text};
   result.call->occurrences = {{.model = text, .node = text, .module = text, .source = text}};
@@ -204,7 +189,7 @@ TEST(OperatorsJsonTest, HasTheScoreboardInPlainText) {
 TEST(SummaryTest, SaysHowManyCasesPassed) {
   const std::vector<Result> cases = {
       make_case("aten.abs.default", "bool"),
-      make_failed("aten.sin.default", "float32", FailureKind::kOutputMismatch, "off")};
+      make_failed_case("aten.sin.default", "float32", FailureKind::kOutputMismatch, "off")};
   const std::string both = summary_of({make_result()}, {.num_registered = 1}, {}, cases);
   EXPECT_THAT(both, StartsWith("# Summary\n\n❌ **1 of 2 cases passed, 1 differs**: see "
                                "[OPERATORS.md](OPERATORS.md).\n\n✅ **1 of 1 models passed**"));

@@ -4,14 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <limits>
-#include <optional>
-#include <string>
-#include <vector>
 
+#include "harness/results/testing/test_results.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/ir/testing/test_graphs.h"
 
 namespace torch_ir {
 namespace {
@@ -20,22 +16,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-Trial trial(const std::string& name, double max_diff, double smallest = 0) {
-  Trial made{.name = name};
-  made.verification.is_valid = true;
-  made.verification.max_diff = max_diff;
-  made.verification.output_details.emplace_back().comparison.smallest_passing_tolerance = smallest;
-  return made;
-}
-
 Result passed(const std::string& name, double max_diff = 0, double smallest = 0) {
   Result result{.name = name,
                 .categories = {"a"},
                 .num_passed_stages = kStages.size(),
-                .trials = {trial("normal values", max_diff, smallest)}};
+                .trials = {make_trial(max_diff, smallest)}};
   result.summary.emplace(GraphSummary{.fingerprint = "f"}).figures.num_nodes = 3;
   return result;
 }
@@ -135,9 +120,9 @@ TEST(BaselineTest, EachStepHasItsTrend) {
 TEST(BaselineTest, TrialsAreComparedByName) {
   Result old = passed("A", 1e-6);
   Result now = passed("A", 1e-6);
-  now.trials.push_back(trial("large magnitudes", 10));
+  now.trials.push_back(make_trial(10, 0, "large magnitudes"));
   EXPECT_EQ(trend(old, now), std::nullopt) << "one that only this run has";
-  old.trials.insert(old.trials.begin(), trial("large magnitudes", 1));
+  old.trials.insert(old.trials.begin(), make_trial(1, 0, "large magnitudes"));
   const std::optional<ModelChange> found = change(old, now);
   ASSERT_TRUE(found);
   ASSERT_EQ(found->changes.size(), 1u);
@@ -275,11 +260,10 @@ TEST(BaselineTest, WhatIsInAFileThatOnlyThisRunWasGivenIsNew) {
 
 TEST(BaselineTest, SingleCallsAreComparedWhereBothRunsSelectThem) {
   const auto call = [](const std::string& name, double max_diff) {
-    return Result{.name = name,
-                  .categories = {"pointwise"},
-                  .call = CallInfo{.op_type = "aten.abs.default", .dtype = "float32"},
-                  .num_passed_stages = kStages.size(),
-                  .metrics = {.max_diff = max_diff}};
+    Result result = make_case("aten.abs.default", "float32");
+    result.name = name;
+    result.metrics.max_diff = max_diff;
+    return result;
   };
   RunRecord old = run({passed("A")});
   old.cases = {call("a", 0), call("b", 0), call("c", 0)};
@@ -296,7 +280,7 @@ TEST(BaselineTest, SingleCallsAreComparedWhereBothRunsSelectThem) {
   EXPECT_THAT(trends(old, now), ElementsAre("a worse", "b worse"));
 }
 
-Result make_result(const std::string& op_type) {
+Result result_of(const std::string& op_type) {
   TestGraphBuilder builder("Tiny");
   return {.name = "Tiny",
           .graph = builder.input("x", {2}).op("y", op_type, {"x"}, {2}).output("y").build()};
@@ -307,10 +291,10 @@ class GraphChangesTest : public ::testing::Test {
   // A run whose graph in `folder_` has a relu.
   GraphChangesTest() {
     std::filesystem::create_directories(folder_ + "ir");
-    IR graph = *make_result("aten.relu.default").graph;
+    IR graph = *result_of("aten.relu.default").graph;
     graph.pytorch_version = "2.12.0";
     save_ir(graph, folder_ + "ir/Tiny.json");
-    old_.results = {make_result("aten.relu.default")};
+    old_.results = {result_of("aten.relu.default")};
     old_.results[0].drop_graph();
   }
   ~GraphChangesTest() override { std::filesystem::remove_all(folder_); }
@@ -324,12 +308,11 @@ class GraphChangesTest : public ::testing::Test {
 };
 
 TEST_F(GraphChangesTest, NamesWhatHasChangedBetweenTwoGraphs) {
-  EXPECT_THAT(changes(make_result("aten.gelu.default")),
-              ElementsAre(HasSubstr("aten.relu.default")));
-  EXPECT_THAT(changes(make_result("aten.relu.default")), IsEmpty());
+  EXPECT_THAT(changes(result_of("aten.gelu.default")), ElementsAre(HasSubstr("aten.relu.default")));
+  EXPECT_THAT(changes(result_of("aten.relu.default")), IsEmpty());
   EXPECT_THAT(changes(Result{.name = "Tiny"}), IsEmpty());
   EXPECT_THAT(changes(Result{.name = "Other"}), IsEmpty());
-  Result renamed = make_result("aten.relu.default");
+  Result renamed = result_of("aten.relu.default");
   renamed.graph->nodes[0].name = "z";
   renamed.graph->nodes[0].outputs[0].name = "z";
   renamed.graph->graph_outputs[0].name = "z";
@@ -337,8 +320,8 @@ TEST_F(GraphChangesTest, NamesWhatHasChangedBetweenTwoGraphs) {
 }
 
 TEST_F(GraphChangesTest, SaysWhichFileCanNotBeComparedUnlessThereIsNone) {
-  const Result result = make_result("aten.gelu.default");
-  save_ir(*make_result("aten.tanh.default").graph, folder_ + "ir/Tiny.json");
+  const Result result = result_of("aten.gelu.default");
+  save_ir(*result_of("aten.tanh.default").graph, folder_ + "ir/Tiny.json");
   EXPECT_THAT(changes(result), ElementsAre("ir/Tiny.json beside results.json is from another run"));
   write_file(folder_ + "ir/Tiny.json", "{");
   EXPECT_THAT(changes(result), ElementsAre(HasSubstr("ir/Tiny.json: ")));

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "harness/results/result_fields.h"
 #include "harness/results/results_file.h"
@@ -26,22 +25,10 @@ void fill(T& value);
 struct Filler {
   static constexpr bool kReads = true;
 
-  template <class T>
-  void operator()(const char* /*key*/, T& value) const {
-    fill(value);
-  }
-  template <class T>
-  void required(const char* /*key*/, T& value) const {
-    fill(value);
-  }
-  template <class T>
-  void nullable(const char* /*key*/, std::optional<T>& value) const {
-    fill(value);
-  }
-  template <class T>
-  void unless_empty(const char* /*key*/, T& value) const {
-    fill(value);
-  }
+  void operator()(const char* /*key*/, auto& value) const { fill(value); }
+  void required(const char* /*key*/, auto& value) const { fill(value); }
+  void nullable(const char* /*key*/, auto& value) const { fill(value); }
+  void unless_empty(const char* /*key*/, auto& value) const { fill(value); }
 };
 
 template <class T>

@@ -4,26 +4,21 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
+
+#include "harness/results/testing/test_results.h"
 
 namespace torch_ir {
 namespace {
 
-IR make_graph() {
+// That of the file, without the version and the modules.
+TEST(GraphFingerprintTest, TellsGraphsApartButNotVersionsAndModules) {
   IR graph;
   graph.model_name = "Tiny";
   graph.pytorch_version = "2.13.0";
-  graph.graph_inputs.push_back({.name = "x", .shape = {1, 2}, .dtype = "float32"});
-  return graph;
-}
-
-// That of the file, without the version and the modules.
-TEST(GraphFingerprintTest, TellsGraphsApartButNotVersionsAndModules) {
-  IR graph = make_graph();
+  graph.graph_inputs = {meta("x", {1, 2})};
   // From hashlib.sha1 of the file without a version, so that baselines stay comparable.
   EXPECT_EQ(graph_fingerprint(graph), "811dc63c62d99265a1f8167c15c330913940e75b");
-  graph.nodes = {
-      {.name = "a", .op_type = "aten.relu.default", .inputs = {}, .outputs = {}, .attrs = {}}};
+  graph.nodes = {node("a", "aten.relu.default", {}, {})};
   graph.nodes[0].graphs.push_back({.graph_inputs = {}, .graph_outputs = {}, .nodes = graph.nodes});
   IR equal = graph;
   equal.pytorch_version = "2.14.0";
@@ -37,53 +32,36 @@ TEST(GraphFingerprintTest, TellsGraphsApartButNotVersionsAndModules) {
   EXPECT_NE(graph_fingerprint(reshaped), graph_fingerprint(graph));
 }
 
-constexpr double kInfiniteFigure = std::numeric_limits<double>::infinity();
-constexpr double kNanFigure = std::numeric_limits<double>::quiet_NaN();
-
-ValueDetail detail(double max_diff, double smallest) {
-  ValueDetail detail;
-  detail.comparison.max_diff = max_diff;
-  detail.comparison.smallest_passing_tolerance = smallest;
-  return detail;
-}
-
-Trial trial(double max_diff, double smallest) {
-  Trial trial;
-  trial.verification.max_diff = max_diff;
-  trial.verification.output_details = {detail(max_diff, smallest)};
-  return trial;
-}
-
 TEST(DifferenceMetricsTest, TakeTheWorstOutputUnlessItCanNotBeCompared) {
   VerificationReport report;
   EXPECT_FALSE(difference_metrics(report).max_diff);
   EXPECT_FALSE(difference_metrics(report).smallest_passing_tolerance);
-  report.max_diff = 0.5;
-  report.output_details = {detail(0.5, 0.25), detail(0.1, 0.75)};
+  report = make_trial(0.5, 0.25).verification;
+  report.output_details.push_back(make_trial(0.1, 0.75).verification.output_details[0]);
   EXPECT_EQ(difference_metrics(report).max_diff, 0.5);
   EXPECT_EQ(difference_metrics(report).smallest_passing_tolerance, 0.75);
-  report.output_details = {detail(0, kInfiniteFigure)};
+  report = make_trial(0, kInfinity).verification;
   report.output_details[0].comparison.mismatch = "shape [1], expected [2]";
   EXPECT_FALSE(difference_metrics(report).max_diff);
-  EXPECT_EQ(difference_metrics(report).smallest_passing_tolerance, kInfiniteFigure);
+  EXPECT_EQ(difference_metrics(report).smallest_passing_tolerance, kInfinity);
 }
 
 TEST(DifferenceMetricsTest, EachIsTheGreatestOfAllTrials) {
   Result result;
   EXPECT_FALSE(difference_metrics(result).max_diff);
   // The worst trial, by its tolerance, is not the one with the maximum error.
-  result.trials = {trial(0.0188, 0.009), trial(0.0206, 0.004)};
+  result.trials = {make_trial(0.0188, 0.009), make_trial(0.0206, 0.004)};
   EXPECT_EQ(result.worst_trial(), &result.trials[0]);
   EXPECT_EQ(difference_metrics(result).max_diff, 0.0206);
   EXPECT_EQ(difference_metrics(result).smallest_passing_tolerance, 0.009);
-  result.trials = {trial(kNanFigure, 0), trial(1, 0)};
+  result.trials = {make_trial(kNan, 0), make_trial(1, 0)};
   EXPECT_TRUE(std::isnan(*difference_metrics(result).max_diff));
-  result.trials = {trial(kInfiniteFigure, 0), trial(kNanFigure, 0)};
+  result.trials = {make_trial(kInfinity, 0), make_trial(kNan, 0)};
   EXPECT_TRUE(std::isnan(*difference_metrics(result).max_diff));
   // One that could not be compared passes with no tolerance.
-  result.trials = {trial(0.5, 0.25), Trial()};
+  result.trials = {make_trial(0.5, 0.25), Trial()};
   EXPECT_EQ(difference_metrics(result).max_diff, 0.5);
-  EXPECT_EQ(difference_metrics(result).smallest_passing_tolerance, kInfiniteFigure);
+  EXPECT_EQ(difference_metrics(result).smallest_passing_tolerance, kInfinity);
   result.trials = {Trial()};
   EXPECT_FALSE(difference_metrics(result).smallest_passing_tolerance);
 }

@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "harness/results/testing/schema_problem.h"
+#include "harness/results/testing/test_results.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 
@@ -23,72 +21,25 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::ThrowsMessage;
 
-constexpr double kInfiniteResult = std::numeric_limits<double>::infinity();
-
-ValueDetail make_output(double max_diff) {
-  ValueDetail output;
-  output.value = "add";
-  output.output = 0;
-  TensorComparison& comparison = output.comparison;
-  comparison.is_close = max_diff < 1;
-  comparison.max_diff = max_diff;
-  comparison.smallest_passing_tolerance = std::isfinite(max_diff) ? max_diff / 2 : kInfiniteResult;
-  return output;
-}
-
-Trial make_trial(const std::string& name, double max_diff) {
-  Trial trial{.name = name};
-  VerificationReport& report = trial.verification;
-  report.is_valid = max_diff < 1;
-  if (!report.is_valid) report.error_message = "output 0 differs";
-  report.max_diff = max_diff;
-  report.output_details = {make_output(max_diff)};
-  return trial;
-}
-
-Result make_passed() {
-  Result result{.name = "Tiny",
-                .description = "One add",
-                .categories = {"a", "b"},
-                .num_passed_stages = kStages.size()};
-  IR& graph = result.graph.emplace();
-  graph.model_name = "Tiny";
-  graph.weights.push_back({.name = "w", .shape = {3, 4}, .dtype = "float32"});
-  OpNode& node = graph.nodes.emplace_back();
-  node.name = "add";
-  node.op_type = "aten.add.Tensor";
-  node.inputs = {graph.weights[0], graph.weights[0]};
-  result.trials = {make_trial("normal values", 1e-7), make_trial("large magnitudes", 0.5)};
-  return result;
-}
-
+// Without figures that could be compared, and with a text that is not UTF-8.
 Result make_failed() {
-  Result result = make_passed();
-  result.name = "Broken";
+  Result result = make_mismatch();
   result.origin = ModelFiles{.path = "broken.pt2"};
-  result.num_passed_stages = 3;
-  result.failure = Failure{.kind = FailureKind::kOutputMismatch,
-                           .stage = Stage::kVerify,
-                           .message = "bad \xff byte \u00e9",
-                           .output = "last\nwords"};
+  result.failure->message = "bad \xff byte \u00e9";
+  result.failure->output = "last\nwords";
   result.expected_failure = ExpectedFailure{.kind = FailureKind::kCrashed, .reason = "known"};
-  result.trials = {make_trial("normal values", std::numeric_limits<double>::quiet_NaN()),
-                   make_trial("large magnitudes", kInfiniteResult)};
+  result.trials[0].verification.max_diff = kNan;
+  VerificationReport& worst = result.trials[1].verification;
+  worst.max_diff = kInfinity;
+  worst.output_details[0].comparison.smallest_passing_tolerance = kInfinity;
   result.nodes.emplace();
   result.reproducer = Reproducer{.num_nodes = 1, .command = "torch-ir verify ir.json"};
   return result;
 }
 
-// A result that failed before it had a graph.
-Result make_crashed() {
-  Result result{.name = "Crashed", .categories = {"a"}};
-  result.failure = Failure{.kind = FailureKind::kCrashed, .stage = Stage::kExtract};
-  return result;
-}
-
 RunContext make_context() {
   RunContext context;
-  context.settings.tolerance.outputs = {{1, {.rtol = 0.5, .atol = kInfiniteResult}}};
+  context.settings.tolerance.outputs = {{1, {.rtol = 0.5, .atol = kInfinity}}};
   context.environment = {{"LibTorch", "2.13.0"}, {"BLAS", "mkl"}};
   return context;
 }
@@ -110,7 +61,7 @@ std::string text_of(const std::vector<Result>& results,
 }
 
 const std::vector<Result>& all_results() {
-  static const std::vector<Result> results = {make_passed(), make_failed(), make_crashed()};
+  static const std::vector<Result> results = {make_result(0.5), make_failed(), make_failure()};
   return results;
 }
 
@@ -138,28 +89,28 @@ TEST(ResultsFileTest, HasTheFiguresOfModels) {
   EXPECT_TRUE(tiny["failure"].is_null());
   EXPECT_EQ(tiny["graph"]["nodes"], 1);
   EXPECT_EQ(tiny["graph"]["edges"], 2);
-  EXPECT_EQ(tiny["graph"]["weights"], 1);
-  EXPECT_EQ(tiny["graph"]["parameters"], 12);
+  EXPECT_EQ(tiny["graph"]["weights"], 2);
+  EXPECT_EQ(tiny["graph"]["parameters"], 1202);
   EXPECT_EQ(tiny["max_diff"], 0.5);
-  EXPECT_EQ(tiny["smallest_passing_tolerance"], 0.25);
+  EXPECT_EQ(tiny["smallest_passing_tolerance"], 0.125);
   EXPECT_EQ(tiny["files"], json({"Tiny.md", "ir/Tiny.json", "svg/Tiny.svg"}));
-  const json& broken = results["models"][1];
-  EXPECT_EQ(broken["status"], "failed");
-  EXPECT_EQ(broken["max_diff"], "nan");
-  EXPECT_EQ(broken["trials"][1]["max_diff"], "inf");
-  EXPECT_EQ(broken["files"].back(), "repro/Broken");
-  const json& crashed = results["models"][2];
+  const json& off = results["models"][1];
+  EXPECT_EQ(off["status"], "failed");
+  EXPECT_EQ(off["max_diff"], "nan");
+  EXPECT_EQ(off["trials"][1]["max_diff"], "inf");
+  EXPECT_EQ(off["files"].back(), "repro/Off");
+  const json& broken = results["models"][2];
   for (const char* key : {"graph", "max_diff", "node_report"}) {
-    EXPECT_TRUE(crashed[key].is_null()) << key;
+    EXPECT_TRUE(broken[key].is_null()) << key;
   }
-  EXPECT_EQ(crashed["files"], json({"Crashed.md"}));
+  EXPECT_EQ(broken["files"], json({"Broken.md"}));
 }
 
 TEST(ResultsFileTest, NeedsNoGraphThatWasDroppedAndNamesNoPictureThatWasNotDrawn) {
-  Result dropped = make_passed();
+  Result dropped = make_result();
   dropped.drop_graph();
   EXPECT_FALSE(dropped.graph);
-  EXPECT_EQ(text_of({dropped}), text_of({make_passed()}));
+  EXPECT_EQ(text_of({dropped}), text_of({make_result()}));
   dropped.picture_problem = "it is too large";
   EXPECT_EQ(json::parse(text_of({dropped}))["models"][0]["files"],
             json({"Tiny.md", "ir/Tiny.json"}));
@@ -168,7 +119,7 @@ TEST(ResultsFileTest, NeedsNoGraphThatWasDroppedAndNamesNoPictureThatWasNotDrawn
 TEST(ResultsFileTest, IsAsciiWithPlainListsOnALineAndFilesAsTyped) {
   const std::string text = text_of(all_results());
   EXPECT_THAT(text, HasSubstr("\"path\": \"folder/broken.pt2\""));
-  EXPECT_THAT(text, HasSubstr("\n      \"categories\": [\"a\", \"b\"],\n"));
+  EXPECT_THAT(text, HasSubstr("\n      \"categories\": [\"a\", \"b_c\"],\n"));
   EXPECT_THAT(text, HasSubstr("bad \\ufffd byte \\u00e9"));
   EXPECT_TRUE(std::ranges::all_of(text, [](unsigned char c) { return c < 0x7f; }));
   EXPECT_TRUE(text.ends_with("\n}\n"));
@@ -183,17 +134,14 @@ std::string write_temporary(const std::string& text) {
 RunRecord read_back(const std::string& text) { return read_run_record(write_temporary(text)); }
 
 TEST(ResultsFileTest, HasSingleCallsWithFiguresOfTheirOwnAndWhereTheyRan) {
-  const Result call{.name = "a",
-                    .categories = {"pointwise"},
-                    .call = CallInfo{.op_type = "aten.abs.default", .dtype = "float32"},
-                    .num_passed_stages = kStages.size()};
+  Result call = make_case("aten.abs.default", "float32");
+  call.metrics = {};
   RunRecord run{.context = make_context(), .cases = {call, call, call}};
   Result& failed = run.cases[1];
   failed.name = "b";
   failed.num_passed_stages = 2;
   failed.failure = Failure{.kind = FailureKind::kOutputMismatch, .stage = Stage::kExecute};
-  failed.metrics = {.max_diff = kInfiniteResult,
-                    .smallest_passing_tolerance = std::numeric_limits<double>::quiet_NaN()};
+  failed.metrics = {.max_diff = kInfinity, .smallest_passing_tolerance = kNan};
   run.cases[2].name = "c";
   run.cases[2].num_passed_stages = 2;
   run.cases[2].unsupported = "no abs here";
@@ -239,8 +187,7 @@ TEST(ReadResultsTest, ReadsWhatWasWritten) {
   EXPECT_EQ(read.coverage.files[1].path, "folder/net");
   ASSERT_EQ(read.results.size(), 3u);
   EXPECT_EQ(read.results[1].status(), Status::kFailed);
-  EXPECT_EQ(read.results[1].trials.at(1).verification.smallest_passing_tolerance(),
-            kInfiniteResult);
+  EXPECT_EQ(read.results[1].trials.at(1).verification.smallest_passing_tolerance(), kInfinity);
   EXPECT_FALSE(read.results[2].graph_summary());
   // Nothing else was lost.
   EXPECT_EQ(results_to_json(read), text_of(all_results()));
@@ -252,7 +199,7 @@ TEST(ReadResultsTest, ReadsWhatWasWritten) {
 }
 
 // The error of reading valid results with `value` at `pointer`, without the name of the file.
-std::string error_of(const char* pointer, const json& value) {
+std::string error_of(const std::string& pointer, const json& value) {
   json changed = json::parse(text_of(all_results()));
   changed[json::json_pointer(pointer)] = value;
   const std::string path = write_temporary(changed.dump());
@@ -267,40 +214,41 @@ std::string error_of(const char* pointer, const json& value) {
 }
 
 TEST(ReadResultsTest, ErrorsNameThePlace) {
+  struct Refusal {
+    std::string pointer;
+    json value;
+    std::string problem;
+  };
+  const std::string no_number = "expected a number, \"nan\", \"inf\" or \"-inf\", found ";
+  const Refusal refusals[] = {
+      {"/format", "other", "expected 'torch-ir results', found 'other'"},
+      {"/models", 1, "expected a list, found 1"},
+      {"/models/1/status", "fine",
+       "unknown name 'fine'; expected one of: passed, not held, extracted, failed, expected "
+       "failure, unexpected pass, unsupported"},
+      {"/coverage/suite", "a\x1b[m", "unknown suite 'a\\x1b[m'; expected models or operators"},
+      {"/models/1/stage", json::array(), "expected a string, found array"},
+      {"/models/0/graph/nodes", 1.5, "expected an integer, found 1.5"},
+      {"/models/1/trials/1/max_diff", "much", no_number + "\"much\""},
+      {"/settings/tolerance/rtol", "abc", no_number + "\"abc\""},
+      {"/settings/tolerance/outputs", {{"x", 1}}, "invalid position 'x'"},
+      {"/models/1/trials/0/outputs/0/comparison/histogram", json::array({1}),
+       "expected a list of the right length, found array"},
+      {"/settings", json::array(), "expected an object, found array"},
+      {"/models/2", json::object(), "missing key 'name'"},
+  };
+  for (const auto& [pointer, value, problem] : refusals) {
+    EXPECT_EQ(error_of(pointer, value), pointer + ": " + problem);
+  }
   for (const int version : {2, 4}) {
     EXPECT_EQ(error_of("/version", version),
               fmt::format("/version: unsupported version {}; this program reads version 3, so "
                           "repeat that run with it",
                           version));
   }
-  EXPECT_EQ(error_of("/format", "other"), "/format: expected 'torch-ir results', found 'other'");
-  EXPECT_EQ(error_of("/models", 1), "/models: expected a list, found 1");
-  EXPECT_EQ(error_of("/models/1/status", "fine"),
-            "/models/1/status: unknown name 'fine'; expected one of: passed, "
-            "not held, extracted, failed, expected failure, unexpected pass, unsupported");
-  EXPECT_EQ(error_of("/coverage/suite", "a\x1b[m"),
-            "/coverage/suite: unknown suite 'a\\x1b[m'; expected models or operators");
-  EXPECT_EQ(error_of("/models/1/stage", json::array()),
-            "/models/1/stage: expected a string, found array");
-  EXPECT_THAT(error_of("/models/1/failure/kind", "x\ny"), HasSubstr("/models/1/failure/kind: "));
-  EXPECT_THAT(error_of("/models/1/failure/kind", "x\ny"), Not(HasSubstr("\n")));
-  EXPECT_EQ(error_of("/models/0/graph/nodes", 1.5),
-            "/models/0/graph/nodes: expected an integer, found 1.5");
-  EXPECT_EQ(error_of("/models/0/trials/1/max_diff", "much"),
-            "/models/0/trials/1/max_diff: expected a number, \"nan\", \"inf\" or \"-inf\", found "
-            "\"much\"");
-  EXPECT_EQ(error_of("/models/0/name", "Broken"), "/models/1/name: duplicate name 'Broken'");
-  EXPECT_EQ(error_of("/settings/tolerance/rtol", "abc"),
-            "/settings/tolerance/rtol: expected a number, \"nan\", \"inf\" or \"-inf\", found "
-            "\"abc\"");
-  EXPECT_EQ(error_of("/settings/tolerance/outputs", json::object({{"x", 1}})),
-            "/settings/tolerance/outputs: invalid position 'x'");
-  EXPECT_EQ(
-      error_of("/models/1/trials/0/outputs/0/comparison/histogram", json::array({1})),
-      "/models/1/trials/0/outputs/0/comparison/histogram: expected a list of the right length, "
-      "found array");
-  EXPECT_EQ(error_of("/settings", json::array()), "/settings: expected an object, found array");
-  EXPECT_EQ(error_of("/models/2", json::object()), "/models/2: missing key 'name'");
+  EXPECT_EQ(error_of("/models/0/name", "Broken"), "/models/2/name: duplicate name 'Broken'");
+  EXPECT_THAT(error_of("/models/1/failure/kind", "x\ny"),
+              AllOf(HasSubstr("/models/1/failure/kind: "), Not(HasSubstr("\n"))));
   EXPECT_EQ(error_of("", json::array()), "expected an object, found array");
 }
 

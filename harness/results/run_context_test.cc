@@ -4,12 +4,9 @@
 #include <gtest/gtest.h>
 #include <torch/version.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
-#include <memory>
-#include <string>
 
+#include "torch_ir/base/file.h"
 #include "torch_ir/base/version.h"
 
 namespace torch_ir {
@@ -46,14 +43,10 @@ TEST(EnvironmentTest, TellsTheVersionFirst) {
 
 // Returns `word` as bash parses it.
 std::string read_by_bash(const std::string& word) {
+  const std::string file = ::testing::TempDir() + "word.txt";
   setenv("COMMAND", ("printf %s " + word).c_str(), 1);
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen("bash -c \"$COMMAND\"", "r"), ::pclose);
-  std::string text;
-  std::array<char, 256> bytes{};
-  while (const size_t size = std::fread(bytes.data(), 1, bytes.size(), pipe.get())) {
-    text.append(bytes.data(), size);
-  }
-  return text;
+  EXPECT_EQ(std::system(("bash -c \"$COMMAND\" > '" + file + "'").c_str()), 0);
+  return read_file(file);
 }
 
 TEST(ShellWordTest, PlainTextStandsAsItIsAndOthersAreQuotedOnOneLine) {
