@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 
 namespace torch_ir {
@@ -32,8 +31,7 @@ Table outputs_of(const Result& result) {
     for (const ArithmeticReport::Output& output : report.arithmetic->outputs) {
       const auto detail =
           std::ranges::find(report.output_details, output.name, &ValueDetail::value);
-      const bool is_there = detail != report.output_details.end();
-      const auto verdict = is_there ? detail->own_error : std::nullopt;
+      const auto verdict = detail == report.output_details.end() ? std::nullopt : detail->own_error;
       table.add({text_cell(trial.name), code_cell(output.name),
                  short_number(output.signal_to_noise),
                  own_error_cell(verdict, &OwnError::signal_to_noise), own_error_cell(verdict),

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
-#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
-#include "harness/report/pages.h"
 #include "harness/report/run_text.h"
 
 namespace torch_ir {

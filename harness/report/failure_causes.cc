@@ -6,13 +6,9 @@
 #include <map>
 #include <regex>
 #include <tuple>
-#include <utility>
 
-#include "harness/report/finding.h"
-#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/base/text.h"
 
 namespace torch_ir {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
-
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
 

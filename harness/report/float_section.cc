@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
-#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
-#include "torch_ir/base/text.h"
 
 namespace torch_ir {
 namespace {

@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <exception>
 #include <filesystem>
-#include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 

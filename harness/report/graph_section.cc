@@ -1,16 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <sstream>
 #include <unordered_map>
 
-#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "torch_ir/analysis/cost.h"
 #include "torch_ir/analysis/module_costs.h"
 #include "torch_ir/analysis/summary.h"
-#include "torch_ir/base/text.h"
 #include "torch_ir/visualize/mermaid.h"
 
 namespace torch_ir {
@@ -147,19 +144,17 @@ std::string modules_section(const Result& result, const GraphCost& cost) {
     }
   }
   for (const ModuleCost& module : costs_by_module(result.program(), cost)) {
-    std::optional<double> worst;
+    DifferenceMetrics worst;
     for (const size_t index : module.nodes) {
       const auto error = errors.find(index);
-      if (error == errors.end()) continue;
-      const bool is_worse = !worst || error->second > *worst || std::isnan(error->second);
-      if (is_worse) worst = error->second;
+      if (error != errors.end()) keep_worst(worst, {.max_diff = error->second});
     }
     table.add({module.path.empty() ? "other nodes" : code_cell(module.path),
                std::ssize(module.nodes), at_least_text(module.multiply_adds, module.is_counted),
                module.parameters,
-               errors.empty() ? ""
-               : worst        ? short_number(*worst)
-                              : "–"});
+               errors.empty()   ? ""
+               : worst.max_diff ? short_number(worst.max_diff)
+                                : "–"});
   }
   const std::string note = table.num_rows() == 0 ? ""
                                                  : "A row excludes submodules that have their own "

@@ -2,20 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <map>
-#include <string_view>
-#include <utility>
 
-#include "harness/report/finding.h"
-#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
-#include "harness/report/pages.h"
 #include "harness/report/run_text.h"
-#include "harness/results/result.h"
 #include "harness/results/result_fields.h"
-#include "harness/results/results_file.h"
-#include "harness/results/run_context.h"
 #include "templates/templates.h"
 #include "torch_ir/base/zip_archive.h"
 
@@ -61,7 +52,7 @@ Json details_of(const Result& result, const RunRecord& run, const Json& json) {
   Coverage coverage = coverage_of(result);
   coverage.is_split = run.coverage.is_split;
   Json details = {{"source", result.origin ? result.origin->short_name() : ""},
-                  {"command", reproduce_command(coverage, run.context)},
+                  {"command", reproduce_command(coverage, run.context) + "\n"},
                   {"cut", cut_command(result)},
                   {"hint", reproducer_hint(result.name, run.context, kPlain.code)}};
   for (const char* key : kDetails) {
@@ -99,7 +90,7 @@ Json run_json(const RunRecord& run, const BaselineComparison* baseline, bool has
           {"coverage", results.empty() && !cases.empty()
                            ? cases_coverage_text(cases, coverage)
                            : coverage_text(results, coverage, kPlain.code)},
-          {"command", reproduce_command(coverage, context)},
+          {"command", reproduce_command(coverage, context) + "\n"},
           {"stages", write(kStages)},
           {"has_pages", has_pages},
           {"bins", bins},

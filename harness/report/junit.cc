@@ -1,19 +1,10 @@
 #include <fmt/format.h>
 
-#include <functional>
-#include <string_view>
-
 #include "harness/report/finding.h"
-#include "harness/report/markup.h"
-#include "harness/report/pages.h"
 #include "harness/report/run_text.h"
 
 namespace torch_ir {
 namespace {
-
-std::string class_name(const Result& result) {
-  return (result.call ? "torch_ir.operators." : "torch_ir.") + category_of(result);
-}
 
 std::string failure_element(std::string_view kind, const std::string& summary,
                             const std::string& text) {
@@ -94,9 +85,10 @@ std::string test_case(const Result& result, const RunContext& context) {
   if (result.failure && !result.failure->output.empty()) {
     content += fmt::format("      <system-out>{}</system-out>\n", xml_text(result.failure->output));
   }
-  const std::string start =
-      fmt::format("    <testcase classname=\"{}\" name=\"{}\"", xml_attribute(class_name(result)),
-                  xml_attribute(result.name));
+  const std::string class_name =
+      (result.call ? "torch_ir.operators." : "torch_ir.") + category_of(result);
+  const std::string start = fmt::format("    <testcase classname=\"{}\" name=\"{}\"",
+                                        xml_attribute(class_name), xml_attribute(result.name));
   if (content.empty()) return start + "/>\n";
   return fmt::format("{}>\n{}    </testcase>\n", start, content);
 }

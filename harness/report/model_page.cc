@@ -2,12 +2,8 @@
 
 #include <algorithm>
 
-#include "harness/report/finding.h"
-#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
-#include "harness/report/pages.h"
 #include "harness/report/run_text.h"
-#include "harness/results/result.h"
 
 namespace torch_ir {
 namespace {
@@ -100,8 +96,7 @@ std::string verified_text(const Result& result) {
   if (!result.nothing_compared().empty()) {
     return "nothing compared: " + result.nothing_compared();
   }
-  const auto outputs =
-      static_cast<int64_t>(result.worst_trial()->verification.output_details.size());
+  const auto outputs = std::ssize(result.worst_trial()->verification.output_details);
   std::string text = counted(outputs, "output") + " compared with " + reference_of(result).outputs;
   if (result.trials.size() > 1) {
     text += " in " + counted(static_cast<int64_t>(result.trials.size()), "trial");

@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/run_text.h"
-#include "torch_ir/base/text.h"
 
 namespace torch_ir {
 namespace {

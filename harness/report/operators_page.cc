@@ -5,17 +5,11 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <optional>
 #include <set>
-#include <utility>
 
-#include "harness/report/finding.h"
-#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
-#include "harness/report/pages.h"
 #include "harness/report/run_text.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/base/text.h"
 #include "torch_ir/cases/split.h"
 
 namespace torch_ir {

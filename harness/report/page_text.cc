@@ -5,12 +5,8 @@
 #include <torch/version.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cstring>
 
-#include "harness/report/markup.h"
-#include "harness/results/run_context.h"
-#include "torch_ir/base/text.h"
+#include "torch_ir/base/characters.h"
 #include "torch_ir/base/tolerance.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 
@@ -37,9 +33,9 @@ std::string share_text(int64_t count, int64_t total) {
 std::string link_target(std::string_view path) {
   std::string target;
   for (const char c : path) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool is_plain = std::isalnum(byte) != 0 || (c != '\0' && std::strchr("-_./~", c));
-    target += is_plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+    const bool is_plain =
+        is_alphanumeric(c) || std::string_view("-_./~").find(c) != std::string_view::npos;
+    target += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return target;
 }

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "harness/report/page_text.h"
-#include "torch_ir/base/text.h"
 
 namespace torch_ir {
 namespace {

@@ -2,15 +2,9 @@
 
 #include <array>
 #include <functional>
-#include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
-#include "harness/report/pages.h"
-#include "harness/report/run_text.h"
-#include "harness/results/result.h"
-#include "harness/results/results_file.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 

@@ -5,23 +5,14 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <span>
-#include <utility>
 
-#include "harness/report/finding.h"
-#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
+#include "torch_ir/analysis/text_table.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/base/text.h"
 #include "torch_ir/base/tolerance.h"
 
 namespace torch_ir {
 namespace {
-
-int64_t count_files(const std::vector<Result>& results, FileFormat format) {
-  return std::ranges::count_if(
-      results, [&](const Result& it) { return it.origin && it.origin->format == format; });
-}
 
 constexpr size_t kMaxModels = 20;
 constexpr size_t kMostDetails = 10;
@@ -126,15 +117,12 @@ std::string cases_text(const std::vector<Result>& cases) {
 
 std::string cases_lines(const std::vector<Result>& cases) {
   std::map<std::string, std::vector<Result>> by_category;
-  size_t width = 0;
-  for (const Result& it : cases) {
-    by_category[category_of(it)].push_back(it);
-    width = std::max(width, printable(category_of(it)).size());
-  }
-  std::string text;
+  for (const Result& it : cases) by_category[category_of(it)].push_back(it);
+  TextRows rows;
   for (const auto& [category, members] : by_category) {
-    text += fmt::format("{:{}}  {}\n", printable(category), width, cases_text(members));
+    rows.push_back({printable(category), cases_text(members)});
   }
+  std::string text = text_table(rows);
   const auto num_bad = std::ranges::count(cases, false, &Result::is_good);
   if (num_bad > static_cast<int64_t>(kMaxModels)) {
     return text + causes_lines(failure_causes({}, cases), kMaxModels);
@@ -185,7 +173,8 @@ std::string coverage_text(const std::vector<Result>& results, const Coverage& co
   std::string files;
   int64_t num_of_registry = std::ssize(results);
   for (const FileFormat format : kFileFormats) {
-    const int64_t number = count_files(results, format);
+    const auto number = std::ranges::count_if(
+        results, [&](const Result& it) { return it.origin && it.origin->format == format; });
     if (number == 0) continue;
     files += (files.empty() ? "" : " and ") + counted(number, format_name(format));
     num_of_registry -= number;
@@ -275,20 +264,16 @@ std::string baseline_text(const BaselineComparison& comparison, const std::strin
   for (const std::string& note : comparison.notes) {
     text += fmt::format("  {:7}  {}\n", "note", printable(note));
   }
-  const size_t num_shown = std::min(comparison.models.size(), kMaxModels);
+  const std::span<const ModelChange> models = comparison.models;
+  const auto shown = models.first(std::min(models.size(), kMaxModels));
   size_t name_width = 0;
-  for (size_t i = 0; i < num_shown; ++i) {
-    name_width = std::max(name_width, printable(comparison.models[i].model).size());
-  }
-  for (size_t i = 0; i < num_shown; ++i) append_model(comparison.models[i], name_width, text);
-  if (num_shown < comparison.models.size()) {
-    const auto left = std::span(comparison.models).subspan(num_shown);
-    const auto num_cases =
-        static_cast<size_t>(std::ranges::count(left, true, &ModelChange::is_case));
-    text += fmt::format("  ... and {}\n", counted_both(left.size() - num_cases, "more model",
-                                                       num_cases, "more case"));
-  }
-  return text;
+  for (const ModelChange& it : shown) name_width = std::max(name_width, printable(it.model).size());
+  for (const ModelChange& it : shown) append_model(it, name_width, text);
+  const auto left = models.subspan(shown.size());
+  if (left.empty()) return text;
+  const auto num_cases = static_cast<size_t>(std::ranges::count(left, true, &ModelChange::is_case));
+  return text + fmt::format("  ... and {}\n", counted_both(left.size() - num_cases, "more model",
+                                                           num_cases, "more case"));
 }
 
 std::vector<std::string> baseline_notes(const BaselineComparison& comparison) {

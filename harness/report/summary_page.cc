@@ -5,14 +5,8 @@
 #include <cctype>
 #include <map>
 
-#include "harness/report/finding.h"
-#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
-#include "harness/report/pages.h"
 #include "harness/report/run_text.h"
-#include "harness/results/result.h"
-#include "harness/results/run_context.h"
-#include "torch_ir/base/text.h"
 #include "torch_ir/base/tolerance.h"
 
 namespace torch_ir {

@@ -2,13 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "torch_ir/base/tolerance.h"
 

@@ -2,12 +2,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <utility>
-#include <vector>
 
-#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
-#include "torch_ir/base/text.h"
 #include "torch_ir/base/tolerance.h"
 
 namespace torch_ir {
@@ -27,12 +23,13 @@ std::string trials_table(const Result& result) {
     for (const ValueDetail& detail : report.output_details) {
       num_mismatched += detail.comparison.num_mismatched;
     }
-    const bool has_figures = !report.output_details.empty();
-    table.add({text_cell(trial.name), report.is_valid ? passed : "❌ failed",
-               has_figures ? short_number(report.max_diff) : "",
-               has_figures ? short_number(report.mean_diff) : "",
-               has_figures ? Cell(num_mismatched) : "",
-               has_figures ? tolerance_text(report.smallest_passing_tolerance()) : ""});
+    std::vector<Cell> cells = {text_cell(trial.name), report.is_valid ? passed : "❌ failed"};
+    if (!report.output_details.empty()) {
+      cells.insert(cells.end(),
+                   {short_number(report.max_diff), short_number(report.mean_diff), num_mismatched,
+                    tolerance_text(report.smallest_passing_tolerance())});
+    }
+    table.add(cells);
   }
   std::string text = table.markdown();
   if (!result.varies.empty()) {
@@ -62,9 +59,7 @@ std::string histogram(const TensorComparison& comparison) {
   for (const auto& [name, count] : rows) {
     if (count == 0) continue;
     const int64_t width = std::max<int64_t>(1, count * kHistogramWidth / most);
-    std::string bar;
-    for (int64_t i = 0; i < width; ++i) bar += "█";
-    lines += fmt::format("{:>8}  {} {}\n", name, bar, with_thousands_separators(count));
+    lines += fmt::format("{:>8}  {:█<{}} {}\n", name, "", width, with_thousands_separators(count));
   }
   return code_block(lines, "text");
 }

@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
 
-#include "harness/results/run_context.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
 
@@ -191,13 +188,8 @@ bool covers(const RunRecord& run, const Coverage& other, const Result& model) {
   const Selection& selection = coverage.selection;
   const bool has_same_files = file_names(coverage) == file_names(other);
   if (model.call && selection.suite == other.selection.suite && has_same_files) {
-    const auto is_same = [&](auto... member) {
-      return ((selection.*member == other.selection.*member) && ...);
-    };
     if (selection.suite == Suite::kModels) {
-      return coverage.is_split == other.is_split &&
-             is_same(&Selection::models, &Selection::categories, &Selection::operators,
-                     &Selection::dtypes);
+      return coverage.is_split == other.is_split && selection == other.selection;
     }
     return is_selected(model.call->op_type, model.call->dtype, selection) &&
            selects(selection.categories, {category_of(model)});

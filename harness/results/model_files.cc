@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <iterator>
 #include <set>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -48,17 +46,6 @@ void check_file(const std::string& flag, const std::string& path) {
   if (fs::is_directory(status)) throw Error(flag + ": " + in_quotes(path) + " is a folder");
 }
 
-// Also names folders such as ".".
-std::string folder_name(const std::string& path) {
-  std::error_code error;
-  const fs::path absolute = fs::absolute(path, error);
-  return file_name(error ? path : absolute.string());
-}
-
-bool is_graph_of_folder(FileFormat format, const std::string& path) {
-  return format == FileFormat::kGraph && fs::path(path).filename() == kGraphFile;
-}
-
 // "model", or "model.decode" for the program "decode".
 std::string stem(const ModelFiles& files) {
   std::string name = file_name(files.path);
@@ -67,14 +54,9 @@ std::string stem(const ModelFiles& files) {
   return files.program.empty() ? name : name + "." + files.program;
 }
 
-std::string model_name(const ModelFiles& files) {
-  const bool is_in_folder = is_graph_of_folder(files.format, files.path);
-  return file_name_of(is_in_folder ? files.short_name() : stem(files));
-}
-
 // "NAME.inputs.", or "inputs." for the graph of a folder.
 std::string start_of_name(const ModelFiles& files, const std::string& kind) {
-  return (is_graph_of_folder(files.format, files.path) ? "" : stem(files) + ".") + kind + ".";
+  return (files.is_graph_of_folder() ? "" : stem(files) + ".") + kind + ".";
 }
 
 // "NAME.inputs.safetensors", or "NAME.inputs.2.safetensors" for the second set.
@@ -98,29 +80,41 @@ std::string weights_beside(const ModelFiles& files) {
   return has_file(files, path) ? path : "";
 }
 
+// Sorted by name.
+std::vector<fs::path> entries_of(const fs::path& folder, std::error_code& error) {
+  std::vector<fs::path> entries;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    entries.push_back(entry->path());
+  }
+  std::ranges::sort(entries);
+  return entries;
+}
+
 // The numbers of the sets of `kind` beside the model.
 std::set<int> sets_beside(const ModelFiles& files, const std::string& kind) {
   std::set<int> sets;
   if (has_file(files, beside(files, kind))) sets.insert(1);
   const std::string start = start_of_name(files, kind);
   const fs::path folder = fs::path(files.path).parent_path();
-  std::error_code error;
-  for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end;
-       !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
+  std::error_code ignored;
+  for (const fs::path& entry : entries_of(folder.empty() ? "." : folder, ignored)) {
+    const std::string name = entry.filename().string();
     constexpr std::string_view kEnd = ".safetensors";
-    if (!name.starts_with(start) || !name.ends_with(kEnd)) continue;
-    const std::string_view number(name.begin() + static_cast<std::ptrdiff_t>(start.size()),
-                                  name.end() - static_cast<std::ptrdiff_t>(kEnd.size()));
+    std::string_view number = name;
+    if (!number.starts_with(start)) continue;
+    number.remove_prefix(start.size());
+    if (!number.ends_with(kEnd)) continue;
+    number.remove_suffix(kEnd.size());
+    // A number that is too large leaves 0.
     int set = 0;
-    const auto [end_of_number, problem] =
-        std::from_chars(number.data(), number.data() + number.size(), set);
-    if (number.empty() || end_of_number != number.data() + number.size()) continue;
+    const char* end = number.data() + number.size();
+    if (number.empty() || std::from_chars(number.data(), end, set).ptr != end) continue;
     const std::string path = beside(files, kind, set);
-    if (problem != std::errc() || set < 2 || name != file_name(path)) {
+    if (set < 2 || name != file_name(path)) {
       throw Error(
           fmt::format("{}: {} is no set of tensors: the first has no number, the others 2, 3, ...",
-                      flag_of(files.format), in_quotes(entry->path().string())));
+                      flag_of(files.format), in_quotes(entry.string())));
     }
     if (has_file(files, path)) sets.insert(set);
   }
@@ -136,10 +130,9 @@ void find_sets(ModelFiles& files) {
     throw Error(fmt::format("{}: cannot find {} beside {}", flag_of(files.format),
                             in_quotes(missing), in_quotes(found)));
   };
-  int last = 0;
-  for (const std::set<int>* sets : {&inputs, &expected}) {
-    if (!sets->empty()) last = std::max(last, *sets->rbegin());
-  }
+  std::set<int> all = inputs;
+  all.insert(expected.begin(), expected.end());
+  const int last = all.empty() ? 0 : *all.rbegin();
   const std::string last_file = beside(files, inputs.contains(last) ? "inputs" : "expected", last);
   for (int set = 1; set <= last; ++set) {
     const std::string input = beside(files, "inputs", set);
@@ -155,7 +148,7 @@ ModelFiles make_files(ModelFiles files) {
   if (files.is_graph() && !files.program.empty()) {
     throw Error("--program needs a --pt2; " + in_quotes(files.path) + " is a graph");
   }
-  files.name = model_name(files);
+  files.name = file_name_of(files.is_graph_of_folder() ? files.short_name() : stem(files));
   // Tests in BUILD files name them.
   if (files.inputs.empty() && files.expected.empty()) find_sets(files);
   files.weights = weights_beside(files);
@@ -166,26 +159,16 @@ ModelFiles make_files(ModelFiles files) {
   return files;
 }
 
-// Sorted by name.
-std::vector<fs::path> entries_of(const ModelFiles& folder) {
-  std::vector<fs::path> entries;
+std::vector<std::string> models_in(const ModelFiles& folder) {
+  const bool has_archives = folder.format == FileFormat::kArchive;
   std::error_code error;
-  for (fs::directory_iterator entry(folder.path, error), end; !error && entry != end;
-       entry.increment(error)) {
-    entries.push_back(entry->path());
-  }
+  const std::vector<fs::path> entries = entries_of(folder.path, error);
   if (error) {
     throw Error(flag_of(folder.format) + ": cannot read " + in_quotes(folder.path) + ": " +
                 error.message());
   }
-  std::ranges::sort(entries);
-  return entries;
-}
-
-std::vector<std::string> models_in(const ModelFiles& folder) {
-  const bool has_archives = folder.format == FileFormat::kArchive;
   std::vector<std::string> paths;
-  for (const fs::path& entry : entries_of(folder)) {
+  for (const fs::path& entry : entries) {
     const std::string path = has_archives ? entry.string() : (entry / kGraphFile).string();
     const bool is_model =
         has_archives ? entry.extension() == ".pt2" && !is_folder(path) : is_file(path);
@@ -197,15 +180,14 @@ std::vector<std::string> models_in(const ModelFiles& folder) {
                   : "--ir: no ir.json in " + in_quotes(folder.path) + " or its subfolders");
 }
 
-std::vector<ModelFiles> find(ModelFiles argument) {
-  if (is_folder(argument.path) && argument.is_graph()) {
-    const std::string graph = (fs::path(argument.path) / kGraphFile).string();
-    if (is_file(graph)) argument.path = graph;
-  }
+void add_found(ModelFiles argument, std::vector<ModelFiles>& models) {
+  const std::string graph = (fs::path(argument.path) / kGraphFile).string();
+  if (argument.is_graph() && is_file(graph)) argument.path = graph;
   if (!is_folder(argument.path)) {
     check_file(flag_of(argument.format), argument.path);
     if (!argument.against.empty()) files_against(argument.against);
-    return {make_files(argument)};
+    models.push_back(make_files(argument));
+    return;
   }
   for (const auto& [flag, value] :
        {std::pair("--against", argument.against), std::pair("--program", argument.program)}) {
@@ -213,11 +195,9 @@ std::vector<ModelFiles> find(ModelFiles argument) {
     throw Error(std::string(flag) + ": " + in_quotes(argument.path) +
                 " is a folder of models; give the single model that it belongs to");
   }
-  std::vector<ModelFiles> found;
   for (const std::string& path : models_in(argument)) {
-    found.push_back(make_files({.format = argument.format, .path = path}));
+    models.push_back(make_files({.format = argument.format, .path = path}));
   }
-  return found;
 }
 
 void check_names(const std::vector<ModelFiles>& models, const RegistryNames& registry) {
@@ -225,12 +205,11 @@ void check_names(const std::vector<ModelFiles>& models, const RegistryNames& reg
     const ModelFiles& model = models[i];
     const bool is_archive = model.format == FileFormat::kArchive;
     const auto fail = [&](const std::string& other) {
-      const bool is_folder = is_graph_of_folder(model.format, model.path);
       throw Error(flag_of(model.format) + ": " + in_quotes(model.path) + " and " + other +
                   " would have the same page, " + model.name + ".md; rename the " +
-                  (is_archive  ? "archive"
-                   : is_folder ? "folder"
-                               : "file"));
+                  (is_archive                   ? "archive"
+                   : model.is_graph_of_folder() ? "folder"
+                                                : "file"));
     };
     if (model.name == kSummaryName) fail("the run");
     const std::vector<std::string>& taken = is_archive ? registry.all : registry.running;
@@ -253,8 +232,7 @@ void add_folders(std::vector<ModelFiles>& models) {
   for (const ModelFiles& model : models) {
     std::error_code error;
     const fs::path file = fs::absolute(model.path, error).lexically_normal();
-    const bool is_graph = is_graph_of_folder(model.format, model.path);
-    folders.push_back((is_graph ? file.parent_path() : file).parent_path());
+    folders.push_back((model.is_graph_of_folder() ? file.parent_path() : file).parent_path());
   }
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
@@ -286,19 +264,23 @@ void tell_apart(std::vector<ModelFiles>& models) {
 
 std::string flag_of(FileFormat format) { return format == FileFormat::kArchive ? "--pt2" : "--ir"; }
 
+bool ModelFiles::is_graph_of_folder() const {
+  return is_graph() && fs::path(path).filename() == kGraphFile;
+}
+
 std::string ModelFiles::short_name() const {
   const fs::path full = user_path(path);
-  if (is_graph_of_folder(format, full.string())) return folder_name(full.parent_path().string());
-  return is_folder(full.string()) ? folder_name(full.string()) : file_name(full.string());
+  const fs::path named = is_graph_of_folder() ? full.parent_path() : full;
+  // Also of a folder such as ".".
+  std::error_code error;
+  const fs::path absolute = fs::absolute(named, error);
+  return file_name(error ? named : absolute);
 }
 
 std::vector<ModelFiles> find_model_files(const std::vector<ModelFiles>& given,
                                          const RegistryNames& registry) {
   std::vector<ModelFiles> models;
-  for (const ModelFiles& argument : given) {
-    std::vector<ModelFiles> found = find(argument);
-    std::ranges::move(found, std::back_inserter(models));
-  }
+  for (const ModelFiles& argument : given) add_found(argument, models);
   add_folders(models);
   check_names(models, registry);
   tell_apart(models);

@@ -46,6 +46,8 @@ struct ModelFiles {
   std::string against = {};
 
   bool is_graph() const { return format == FileFormat::kGraph; }
+  // Whether it is named after its folder: the graph is "ir.json".
+  bool is_graph_of_folder() const;
   // The last part of the path, for reports; for "ir.json", its folder's name.
   std::string short_name() const;
   bool operator==(const ModelFiles&) const = default;

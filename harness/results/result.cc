@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
-#include <tuple>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"

@@ -370,7 +370,6 @@ void fields(const Visit& visit, RunRecord& run) {
   std::string command = reproduce_command(run.coverage, context);
   std::vector<std::string> words = reproduce_words(run.coverage, context);
   ComparedSettings settings{context.settings};
-  command.pop_back();  // The end of the line.
   visit.required("format", format);
   if (format != kResultsFormat) {
     throw Problem{fmt::format("expected '{}', found '{}'", kResultsFormat, printable(format)),

@@ -3,11 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <string>
-#include <string_view>
 #include <unordered_set>
-#include <vector>
 
 #include "harness/results/result_fields.h"
 #include "torch_ir/base/error.h"
@@ -26,18 +22,13 @@ std::string scalar_text(const Json& value) {
   return value.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
-bool is_one_line(const Json& value) {
-  return value.is_array() &&
-         std::ranges::none_of(value, [](const Json& item) { return item.is_structured(); });
-}
-
 // Indents by two spaces, with lists of plain values on one line.
 void append(const Json& value, const std::string& indent, std::string& text) {
   if (!value.is_structured() || value.empty()) {
     text += scalar_text(value);
     return;
   }
-  const bool one_line = is_one_line(value);
+  const bool one_line = value.is_array() && std::ranges::none_of(value, &Json::is_structured);
   const std::string deeper = indent + "  ";
   std::string_view separator = "";
   text += value.is_object() ? '{' : '[';

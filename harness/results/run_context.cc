@@ -5,12 +5,10 @@
 #include <torch/version.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <string_view>
 
+#include "torch_ir/base/characters.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/version.h"
@@ -36,8 +34,7 @@ std::string compiler(std::string_view config) {
 }
 
 bool is_plain(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-         (c != '\0' && std::strchr("_-./:@%+=,", c) != nullptr);
+  return is_alphanumeric(c) || std::string_view("_-./:@%+=,").find(c) != std::string_view::npos;
 }
 
 bool is_control(char c) {
@@ -76,9 +73,9 @@ ModelFiles as_typed(ModelFiles files) {
   for (auto* paths : {&files.inputs, &files.expected}) {
     for (std::string& path : *paths) path = typed_path(path);
   }
-  const fs::path path = files.path;
-  if (files.is_graph() && path.filename() == "ir.json") {
-    files.path = path.has_parent_path() ? path.parent_path().string() : ".";
+  if (files.is_graph_of_folder()) {
+    const fs::path folder = fs::path(files.path).parent_path();
+    files.path = folder.empty() ? "." : folder.string();
   }
   return files;
 }
@@ -132,7 +129,7 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   const std::vector<std::string> words = reproduce_words(coverage, context);
   std::string command = program_command(context, !words.empty());
   for (const std::string& word : words) command += " " + shell_word(word);
-  return command + "\n";
+  return command;
 }
 
 std::string cut_command(const Result& result) {
@@ -192,9 +189,8 @@ Environment environment() {
 }
 
 std::string tolerance_rule_text(const RunSettings& settings) {
-  const Criterion& criterion = settings.criterion;
-  const bool is_judged_by_it = criterion.arithmetic && !runs_plans(settings);
-  if (is_judged_by_it) {
+  const Criterion criterion = criterion_of(settings);
+  if (criterion.arithmetic) {
     return fmt::format("{} times the error of eager in {} against float64", kErrorFactor,
                        arithmetic_name(*criterion.arithmetic));
   }

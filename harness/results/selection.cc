@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
+#include "torch_ir/analysis/text_table.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/ir/dtype.h"
@@ -114,24 +114,12 @@ std::vector<std::string> categories_of(const std::vector<OperatorCase>& cases) {
 }
 
 std::string models_table(const std::vector<RegisteredModel>& models) {
-  // Names, categories and descriptions.
-  std::vector<std::array<std::string, 3>> rows = {{"model", "categories", "description"}};
+  TextRows rows = {{"model", "categories", "description"}};
   for (const RegisteredModel& model : models) {
     rows.push_back({model.name, fmt::format("{}", fmt::join(model.spec.categories, ", ")),
                     model.spec.description});
   }
-  size_t name_width = 0;
-  size_t category_width = 0;
-  for (const auto& [name, categories, description] : rows) {
-    name_width = std::max(name_width, name.size());
-    category_width = std::max(category_width, categories.size());
-  }
-  std::string table;
-  for (const auto& [name, categories, description] : rows) {
-    table += fmt::format("{:{}}  {:{}}  {}\n", name, name_width, categories, category_width,
-                         description);
-  }
-  return table;
+  return text_table(rows);
 }
 
 }  // namespace torch_ir

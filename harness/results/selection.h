@@ -25,6 +25,8 @@ struct Selection {
   // With or without overload: "aten.conv2d.default", "aten.conv2d".
   std::vector<std::string> operators = {};
   std::vector<std::string> dtypes = {};
+
+  bool operator==(const Selection&) const = default;
 };
 
 // Selects names of `registered`, in order: those in Selection::models, those of a category, or if
