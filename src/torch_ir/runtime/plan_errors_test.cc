@@ -17,6 +17,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/testing/warning_texts.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/operators/op_handler_registry.h"
 #include "torch_ir/runtime/check_values.h"
@@ -32,17 +33,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
-
-// The message of the ExecutionError that `action` throws.
-template <class Action>
-std::string execution_error(const Action& action) {
-  try {
-    action();
-  } catch (const ExecutionError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(PlanErrors, FindsWeightsByPlaceholderAndConstantsInTheIr) {
   EagerGraph graph = linear_graph();
@@ -61,13 +51,13 @@ TEST(PlanErrors, NamesAMissingWeight) {
   const V x = graph.input("x", at::randn({2}));
   graph.output(graph.call1("aten.mul.Tensor", {x, graph.weight("mask", at::ones({2}))}));
   graph.ir.nodes[0].name = "mul";
-  EXPECT_THAT(value_problems(graph.ir, StateDict(), graph.inputs),
+  EXPECT_THAT(weight_problems(graph.ir, StateDict()),
               ElementsAre("Missing weight 'mask' (float32 [2]), read by node 'mul'."));
   IR& ir = graph.ir;
   ir.weight_name_mapping = torch::OrderedDict<std::string, std::string>();
   ir.weight_name_mapping.insert("c_mask", "mask");
   ir.nodes[0].inputs[1].name = "c_mask";
-  EXPECT_THAT(value_problems(ir, StateDict(), graph.inputs),
+  EXPECT_THAT(weight_problems(ir, StateDict()),
               ElementsAre("Constant 'mask' (float32 [2]), read by node 'mul', has no values: pass "
                           "it in `constants`."));
 }
@@ -99,8 +89,7 @@ TEST(PlanErrors, RefusesWeightsThatHaveChanged) {
     EagerGraph graph = half_folded_graph();
     const at::Tensor& x = graph.inputs[0];
     at::Tensor& weight = graph.weights["w"];
-    ExecutionPlan plan =
-        compile(graph.ir, graph.weights, StateDict(), {.device = {}, .keeps_values = true});
+    ExecutionPlan plan = graph.plan({.keeps_values = true});
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(same_bits(plan.run({x})[0], graph.expected()[0]));
     change(weight);
     EXPECT_EQ(plan.changed_weight(), "w");
@@ -116,7 +105,7 @@ TEST(PlanErrors, RefusesWeightsThatHaveChanged) {
 
 TEST(PlanErrors, RefusesAPlanThatWasMovedFrom) {
   const EagerGraph graph = linear_graph();
-  ExecutionPlan plan = compile(graph.ir, graph.weights);
+  ExecutionPlan plan = graph.plan();
   ExecutionPlan other = std::move(plan);
   std::vector<at::Tensor> outputs;
   std::vector<std::function<void()>> uses = uses_of(plan, graph.inputs);
@@ -201,7 +190,7 @@ TEST(PlanErrors, ATiedWeightHasOneValue) {
   graph.weights["layers.1.w"] = weight.clone();
   const StateDict also{{"also", weight}};
   const at::Tensor expected = graph.inputs[0] + weight + weight;
-  EXPECT_TRUE(same_bits(compile(graph.ir, graph.weights).run(graph.inputs)[0], expected));
+  EXPECT_TRUE(same_bits(graph.plan().run(graph.inputs)[0], expected));
   EXPECT_TRUE(same_bits(compile(graph.ir, also).run(graph.inputs)[0], expected));
   EXPECT_THAT(weight_problems(graph.ir, also), IsEmpty());
   graph.weights["layers.1.w"] = at::ones({2});
@@ -209,7 +198,7 @@ TEST(PlanErrors, ATiedWeightHasOneValue) {
       "Weights 'layers.0.w' and 'layers.1.w' are tied in the graph, but their values differ; give "
       "one of them.";
   EXPECT_THAT(weight_problems(graph.ir, graph.weights), ElementsAre(problem));
-  EXPECT_EQ(execution_error([&] { (void)compile(graph.ir, graph.weights); }), problem);
+  EXPECT_EQ(execution_error([&] { (void)graph.plan(); }), problem);
 }
 
 TEST(PlanErrors, ListsWeightsAndInputsThatDoNotFit) {
@@ -237,36 +226,27 @@ TEST(PlanErrors, RefusesNoWeightsForWhatNobodyUses) {
 TEST(PlanErrors, ListsAllInputsThatDoNotFit) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2, 4}));
-  const V y = graph.input("y", at::randn({2, 4}));
-  const V z = graph.input("z", at::randn({4}));
-  graph.output(graph.call1("aten.add.Tensor", {graph.call1("aten.mul.Tensor", {x, y}), z}));
-  const ExecutionPlan plan = compile(graph.ir, graph.weights);
-  const std::vector<at::Tensor> wrong = {at::randn({4, 2}), graph.inputs[1],
-                                         at::randn({4}, at::kDouble)};
-  const std::string first = "Input 'x' has shape [4, 2], expected [2, 4].";
-  const std::string second = "Input 'z' has dtype float64, expected float32.";
-  EXPECT_EQ(execution_error([&] { (void)plan.run(wrong); }),
-            "2 problems with the inputs:\n  " + first + "\n  " + second);
-  EXPECT_THAT(input_problems(*graph.program(), wrong), ElementsAre(first, second));
-  EXPECT_THAT(input_problems(*graph.program(), graph.inputs), IsEmpty());
-  EXPECT_THAT(input_problems(*graph.program(), graph.inputs, at::kMeta), SizeIs(3));
-  EXPECT_THAT(input_problems(*graph.program(), {}), ElementsAre("Expected 3 inputs, found 0."));
-}
-
-TEST(PlanErrors, RefusesInputsThatDoNotFit) {
-  const EagerGraph graph = linear_graph();
-  const ExecutionPlan plan = compile(graph.ir, graph.weights);
-  const std::pair<std::vector<at::Tensor>, std::string> cases[] = {
-      {{}, "Expected 1 input, found 0."},
-      {{at::randn({2, 5})}, "Input 'x' has shape [2, 5], expected [2, 4]."},
-      {{at::randn({2, 4}, at::kDouble)}, "Input 'x' has dtype float64, expected float32."},
-      {{at::randn({2, 4}, at::kMeta)}, "Input 'x' is on meta, expected cpu."},
-      {{at::Tensor()}, "Missing input 'x' (float32 [2, 4])."},
-      {{at::randn({2, 4}).to_sparse()}, "Input 'x' has layout sparse_coo, expected strided."},
+  const V y = graph.input("y", at::randn({4}));
+  graph.output(graph.call1("aten.mul.Tensor", {x, y}));
+  const ExecutionPlan plan = graph.plan();
+  const at::Tensor row = graph.inputs[1];
+  const std::pair<std::vector<at::Tensor>, std::vector<std::string>> cases[] = {
+      {{at::randn({2, 4})}, {"Expected 2 inputs, found 1."}},
+      {{at::randn({2, 4}, at::kMeta), row}, {"Input 'x' is on meta, expected cpu."}},
+      {{at::Tensor(), row}, {"Missing input 'x' (float32 [2, 4])."}},
+      {{at::randn({2, 4}).to_sparse(), row},
+       {"Input 'x' has layout sparse_coo, expected strided."}},
+      {{at::randn({4, 2}), at::randn({4}, at::kDouble)},
+       {"Input 'x' has shape [4, 2], expected [2, 4].",
+        "Input 'y' has dtype float64, expected float32."}},
   };
-  for (const auto& [inputs, problem] : cases) {
-    EXPECT_EQ(execution_error([&] { (void)plan.run(inputs); }), problem);
+  for (const auto& [inputs, problems] : cases) {
+    EXPECT_EQ(run_error(plan, inputs), problem_list(problems, "the inputs"));
+    EXPECT_EQ(input_problems(*graph.program(), inputs), problems);
   }
+  EXPECT_EQ(run_error(linear_graph().plan(), {}), "Expected 1 input, found 0.");
+  EXPECT_THAT(input_problems(*graph.program(), graph.inputs), IsEmpty());
+  EXPECT_THAT(input_problems(*graph.program(), graph.inputs, at::kMeta), SizeIs(2));
 }
 
 TEST(PlanErrors, NamesAnArgumentThatNoRunCanMake) {
@@ -275,7 +255,7 @@ TEST(PlanErrors, NamesAnArgumentThatNoRunCanMake) {
   for (const char* op_type : {"aten.linear.default", "nobody.knows.default"}) {
     graph.ir.nodes[0].op_type = op_type;
     EXPECT_TRUE(find_problems(graph.ir).empty());
-    EXPECT_EQ(execution_error([&] { (void)compile(graph.ir, graph.weights); }),
+    EXPECT_EQ(execution_error([&] { (void)graph.plan(); }),
               std::string("Argument 'packed' of node 'n0' (") + op_type +
                   ") is an object of the class 'A', which no run can make; export the model "
                   "without it.");
@@ -286,7 +266,7 @@ TEST(PlanErrors, PutsNamesOfAFileOnOneLine) {
   EagerGraph graph = linear_graph();
   graph.ir.nodes[0].op_type = "nobody.kn\nows.default";
   graph.ir.nodes[0].name = "\x1b[2J";
-  EXPECT_THAT(execution_error([&] { (void)compile(graph.ir, graph.weights); }),
+  EXPECT_THAT(execution_error([&] { (void)graph.plan(); }),
               StartsWith("Unknown operator 'nobody.kn\\x0aows.default' of node '\\x1b[2J': "));
 }
 
@@ -311,8 +291,7 @@ TEST(PlanErrors, WarnsOnceWhereEagerDiffersFromTheIr) {
   const auto warnings_of = [&] {
     WarningTexts warnings;
     for (const bool traces : {true, false}) {
-      const ExecutionPlan plan =
-          compile(graph.ir, graph.weights, StateDict(), {.device = std::nullopt, .trace = traces});
+      const ExecutionPlan plan = graph.plan({.trace = traces});
       for (int run = 0; run < 3; ++run) {
         EXPECT_TRUE(same_bits(plan.run_checked(graph.inputs)[0], graph.expected()[0]));
       }
@@ -336,7 +315,7 @@ TEST(PlanErrors, RefusesAnOpHandlerThatDiffersFromTheIr) {
   const auto error_with = [&](const std::vector<at::Tensor>& made) {
     register_executor("aten.relu.default",
                       [=](const OpNode&, const std::vector<at::Tensor>&) { return made; });
-    const ExecutionPlan plan = compile(graph.ir, graph.weights);
+    const ExecutionPlan plan = graph.plan();
     register_executor("aten.relu.default", {});
     return execution_error([&] { (void)plan.run_checked(graph.inputs); });
   };
@@ -357,7 +336,7 @@ TEST(PlanErrors, ReplaysNoOperatorThatResizesItsResult) {
     const V doubled = graph.call1("aten.add.Tensor", {x, x});
     const V arange = graph.call1("aten.arange.start_out", {0, 5, 1, doubled});
     graph.output(graph.call1("aten.neg.default", {arange}));
-    const ExecutionPlan plan = compile(graph.ir, graph.weights);
+    const ExecutionPlan plan = graph.plan();
     for (int run = 0; run < 4; ++run) {
       EXPECT_TRUE(same_bits(plan.run_checked(graph.inputs)[0], -at::arange(5).to(at::kFloat)));
     }
@@ -371,8 +350,7 @@ TEST(PlanErrors, ChecksNoOutputsThatNobodyReads) {
   const V x = graph.input("x", at::randn({4, 6}));
   graph.output(graph.call("aten.topk.default", {x, 3})[0]);
   graph.ir.nodes[0].outputs[1].shape = {0};
-  EXPECT_TRUE(same_bits(compile(graph.ir, graph.weights).run_checked(graph.inputs)[0],
-                        graph.expected()[0]));
+  EXPECT_TRUE(same_bits(graph.plan().run_checked(graph.inputs)[0], graph.expected()[0]));
 }
 
 // LibTorch ends the process for some of these.
@@ -386,22 +364,21 @@ TEST(PlanErrors, LooksAtShapesThatLibTorchReliesOn) {
   const std::vector<V> outputs = graph.call(
       "aten.lstm.input", {x, VList{state, state}, parameters, true, 1, 0.0, false, false, true});
   graph.output(outputs[0]);
-  EXPECT_EQ(compile(graph.ir, graph.weights).run(graph.inputs)[0].sizes(),
-            std::vector<int64_t>({2, 12, 32}));
+  EXPECT_EQ(graph.plan().run(graph.inputs)[0].sizes(), std::vector<int64_t>({2, 12, 32}));
   graph.weights["p1"] = at::zeros({0, 32});
   // After the input and two states.
   graph.ir.weights.at(1).shape = graph.ir.nodes.at(0).inputs.at(4).shape = {0, 32};
-  EXPECT_THAT(execution_error([&] { (void)compile(graph.ir, graph.weights).run(graph.inputs); }),
+  EXPECT_THAT(run_error(graph.plan(), graph.inputs),
               HasSubstr("params 1 has shape [0, 32], but should have [128, 32]"));
 }
 
 // Runs with such inputs fail, and those between them do not notice.
 void expect_errors_between_runs(const EagerGraph& graph, const std::vector<at::Tensor>& wrong,
                                 const std::string& op_type, const std::string& problem) {
-  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  const ExecutionPlan plan = graph.plan();
   for (int run = 0; run < 4; ++run) {
     EXPECT_TRUE(same_bits(plan.run(graph.inputs)[0], graph.expected()[0]));
-    EXPECT_THAT(execution_error([&] { (void)plan.run(wrong); }),
+    EXPECT_THAT(run_error(plan, wrong),
                 AllOf(HasSubstr("Node 'n0' (" + op_type + ") failed"), HasSubstr(problem)));
   }
   EXPECT_THAT(plan.not_replayed(), IsEmpty());
@@ -437,9 +414,8 @@ TEST(PlanErrors, DividesNoLeastNumberByMinusOne) {
   const at::Tensor least = at::full({2}, std::numeric_limits<int64_t>::min(), at::kLong);
   expect_errors_between_runs(graph, {least, at::full({2}, -1, at::kLong)}, "aten.div.Tensor_mode",
                              "-9223372036854775808 divided by -1 is out of range for Long");
-  EXPECT_TRUE(at::equal(
-      compile(graph.ir, graph.weights).run({graph.inputs[0], at::full({2}, -1, at::kLong)})[0],
-      -graph.inputs[0]));
+  EXPECT_TRUE(at::equal(graph.plan().run({graph.inputs[0], at::full({2}, -1, at::kLong)})[0],
+                        -graph.inputs[0]));
 }
 
 }  // namespace

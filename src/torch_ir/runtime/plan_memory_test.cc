@@ -21,10 +21,6 @@
 namespace torch_ir {
 namespace {
 
-ExecutionPlan plan_of(const EagerGraph& graph, bool is_traced) {
-  return compile(graph.ir, graph.weights, StateDict(), {.device = {}, .trace = is_traced});
-}
-
 TEST(PlanMemory, ReturnsTheSameTensorTwice) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2}));
@@ -32,7 +28,7 @@ TEST(PlanMemory, ReturnsTheSameTensorTwice) {
   graph.output(y);
   graph.output(y);
   EXPECT_EQ(difference_from_eager(graph), "");
-  const auto outputs = compile(graph.ir, graph.weights).run(graph.inputs);
+  const auto outputs = graph.plan().run(graph.inputs);
   EXPECT_TRUE(outputs[0].is_same(outputs[1]));
 }
 
@@ -42,11 +38,12 @@ TEST(PlanMemory, WritesToCopiesOfWhatRequiresGradients) {
   const V w = graph.weight("w", at::randn({2, 2}));
   graph.call("aten.mul_.Tensor", {w, x});
   graph.call("aten.neg_.default", {x});
-  graph.output(graph.call1("aten.mm.default", {x, w}));
+  // The transposed weight must be the copy of the run.
+  graph.output(graph.call1("aten.linear.default", {x, w}));
   graph.weights["w"].requires_grad_();
   graph.inputs[0].requires_grad_();
   EXPECT_EQ(difference_from_eager(graph), "");
-  EXPECT_FALSE(compile(graph.ir, graph.weights).run(graph.inputs)[0].requires_grad());
+  EXPECT_FALSE(graph.plan().run(graph.inputs)[0].requires_grad());
 }
 
 TEST(PlanMemory, RunsUnderInferenceModeAndOnItsTensors) {
@@ -73,12 +70,9 @@ TEST(PlanMemory, NeverReturnsItsWeights) {
   graph.output(graph.call1("aten.t.default", {w}));
   graph.output(graph.call1("aten.dropout.default", {w, 0.5, false}));
   for (const bool is_traced : {true, false}) {
-    const ExecutionPlan plan = plan_of(graph, is_traced);
+    const ExecutionPlan plan = graph.plan({.trace = is_traced});
     for (const at::Tensor& output : plan.run({})) output.zero_();
-    const std::vector<at::Tensor> outputs = plan.run({});
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      EXPECT_TRUE(same_bits(outputs[i], graph.expected()[i])) << i << ", " << is_traced;
-    }
+    EXPECT_TRUE(std::ranges::equal(plan.run({}), graph.expected(), same_bits)) << is_traced;
     EXPECT_FALSE(same_bits(graph.weights["w"], at::zeros({2, 3})));
   }
 }
@@ -92,7 +86,7 @@ TEST(PlanMemory, KeepsTiedWeightsTied) {
   graph.call("aten.mul_.Scalar", {whole, 5.0});
   graph.output(column);
   for (const bool is_traced : {true, false}) {
-    const ExecutionPlan plan = plan_of(graph, is_traced);
+    const ExecutionPlan plan = graph.plan({.trace = is_traced});
     EXPECT_TRUE(same_bits(plan.run({})[0], at::ones({4}) * 5)) << is_traced;
     EXPECT_TRUE(same_bits(base, at::ones({4, 4})));
   }
@@ -108,7 +102,7 @@ TEST(PlanMemory, RunsIntoItsInputs) {
   graph.output(graph.call1("aten.add.Tensor", {a, b}));
   graph.output(graph.call1("aten.neg.default", {none}));
   for (const bool is_traced : {true, false}) {
-    const ExecutionPlan plan = plan_of(graph, is_traced);
+    const ExecutionPlan plan = graph.plan({.trace = is_traced});
     std::vector<at::Tensor> state = graph.inputs;
     for (int step = 0; step < 8; ++step) plan.run(state, state);
     EXPECT_TRUE(same_bits(state[0], at::full({2}, 34.0f))) << is_traced;
@@ -132,7 +126,7 @@ TEST(PlanMemory, FollowsWhatTheGraphMayMutate) {
   graph.call("aten.neg_.default",
              {graph.call1("aten.reshape.default", {turned, Attribute::list({4})})});
   graph.output(graph.call1("aten.exp.default", {w}));
-  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  const ExecutionPlan plan = graph.plan();
   EXPECT_TRUE(same_bits(plan.run({})[0], at::ones({2, 2})));
   graph.weights["w"].fill_(1);
   EXPECT_TRUE(same_bits(plan.run({})[0], at::ones({2, 2}).exp()));
@@ -149,9 +143,7 @@ TEST(PlanMemory, IsObservedWhileItRuns) {
     graph.call("aten.mul_.Scalar", {w, 0.99});
   }
   graph.output(x);
-  ExecutionOptions options;
-  options.keeps_values = true;
-  const ExecutionPlan plan = compile(graph.ir, graph.weights, StateDict(), options);
+  const ExecutionPlan plan = graph.plan({.keeps_values = true});
   const std::vector<at::Tensor> expected = graph.expected();
   std::atomic<int> num_right = 0;
   const std::function<void()> run = [&] {
@@ -195,7 +187,7 @@ TEST(PlanMemory, ReleasesWhatALastReadingTook) {
     return std::vector<at::Tensor>{output};
   };
   register_executor("aten.relu.default", relu);
-  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  const ExecutionPlan plan = graph.plan();
   register_executor("aten.relu.default", {});
   (void)plan.run(graph.inputs);
   ASSERT_EQ(counts.size(), 11);

@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/view_as_complex.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
@@ -28,19 +29,19 @@ EagerGraph linear_tanh() {
 
 std::vector<std::string> calls_of(const EagerGraph& graph) {
   std::vector<std::string> calls;
-  for (const NodeProfile& node : compile(graph.ir, graph.weights).profile(graph.inputs, 1)) {
+  for (const NodeProfile& node : graph.plan().profile(graph.inputs, 1)) {
     calls.insert(calls.end(), node.calls.begin(), node.calls.end());
   }
   return calls;
 }
 
 void expect_replayed(const EagerGraph& graph) {
-  EXPECT_TRUE(compile(graph.ir, graph.weights).memory(graph.inputs).has_value());
+  EXPECT_TRUE(graph.plan().memory(graph.inputs).has_value());
   EXPECT_EQ(difference_from_eager(graph), "");
 }
 
 void expect_arena(const EagerGraph& graph, int64_t bytes) {
-  EXPECT_EQ(compile(graph.ir, graph.weights).memory(graph.inputs)->arena, bytes);
+  EXPECT_EQ(graph.plan().memory(graph.inputs)->arena, bytes);
   EXPECT_EQ(difference_from_eager(graph), "");
 }
 
@@ -67,6 +68,19 @@ TEST(Replay, ComputesAgainWhatIsWritten) {
   EXPECT_EQ(difference_from_eager(graph), "");
 }
 
+TEST(Replay, FoldsWhatIsNotWritten) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({4}));
+  const V w = graph.weight("w", at::randn({4}));
+  const V state = graph.weight("state", at::zeros({4}));
+  const V scaled = graph.call1("aten.mul.Tensor", {w, w});
+  graph.output(graph.call1("aten.add_.Tensor", {state, x}));
+  graph.output(graph.call1("aten.add.Tensor", {x, scaled}));
+  // The state is copied in each run.
+  EXPECT_EQ(calls_of(graph), (Calls{"aten::clone", "aten::add_", "aten::add"}));
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
 TEST(Replay, LeavesOutWhatNobodyReads) {
   EagerGraph graph = linear_tanh();
   graph.call1("aten.exp.default", {V{"x"}});
@@ -80,9 +94,8 @@ TEST(Replay, TellsItsMemory) {
     value = graph.call1("aten.cumsum.default", {value, 0});
   }
   graph.output(value);
-  const PlanMemory memory = *compile(graph.ir, graph.weights).memory(graph.inputs);
-  const ExecutionPlan untraced =
-      compile(graph.ir, graph.weights, StateDict(), {.device = {}, .trace = false});
+  const PlanMemory memory = *graph.plan().memory(graph.inputs);
+  const ExecutionPlan untraced = graph.plan({.trace = false});
   EXPECT_FALSE(untraced.memory(graph.inputs).has_value());
   EXPECT_EQ(memory.intermediates, 6 * 4096);
   EXPECT_EQ(memory.arena, 2 * 4096);
@@ -116,7 +129,7 @@ TEST(Replay, WritesOverNothingOfAnotherLayout) {
 
 TEST(Replay, LeavesOutputsToTheCaller) {
   const EagerGraph graph = linear_tanh();
-  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  const ExecutionPlan plan = graph.plan();
   std::vector<at::Tensor> outputs;
   plan.run(graph.inputs, outputs);
   const void* memory = outputs[0].const_data_ptr();
@@ -132,7 +145,7 @@ TEST(Replay, LeavesOutputsToTheCaller) {
 
 TEST(Replay, MakesOutputsAsNew) {
   const EagerGraph graph = linear_tanh();
-  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  const ExecutionPlan plan = graph.plan();
   std::vector<at::Tensor> outputs;
   plan.run(graph.inputs, outputs);
   outputs[0].requires_grad_();
@@ -149,7 +162,7 @@ TEST(Replay, IsMadeAndRunInAnyMode) {
   const V y = graph.call1("aten.matrix_exp.default", {graph.call1("aten.diag_embed.default", {x})});
   graph.call("aten.add_.Tensor", {y, x});
   graph.output(y);
-  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  const ExecutionPlan plan = graph.plan();
   std::vector<at::Tensor> outputs;
   {
     const c10::InferenceMode inference_mode;
@@ -167,7 +180,7 @@ TEST(Replay, TellsInputsThatAreOneTensorApart) {
   const V y = graph.input("y", at::randn({4}));
   graph.output(graph.call1("aten.sub.Tensor", {x, y}));
   graph.output(y);
-  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  const ExecutionPlan plan = graph.plan();
   const at::Tensor a = at::randn({4});
   const at::Tensor b = at::randn({4});
   EXPECT_TRUE(same_bits(plan.run({a, a})[0], a - a));
@@ -183,7 +196,7 @@ TEST(Replay, ReturnsViewsOfTheCallersInput) {
   // Of another dtype.
   graph.output(graph.call1("aten.view_as_complex.default", {x}));
   EXPECT_EQ(difference_from_eager(graph), "");
-  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  const ExecutionPlan plan = graph.plan();
   for (const int64_t first : {0, 2, 4}) {
     const at::Tensor input = at::randn({14}).slice(0, first, first + 10).view({5, 2});
     const std::vector<at::Tensor> outputs = plan.run({input});
@@ -210,7 +223,7 @@ TEST(Replay, WritesOverWhatOperatorsReturn) {
   const V sum = graph.call1("aten.add.Tensor", {power, x});
   const V product = graph.call1("aten.mul.Tensor", {sum, x});
   graph.output(graph.call1("aten.sum.default", {product}));
-  const PlanMemory memory = *compile(graph.ir, graph.weights).memory(graph.inputs);
+  const PlanMemory memory = *graph.plan().memory(graph.inputs);
   EXPECT_EQ(memory.arena, 0);
   EXPECT_EQ(memory.returned, 512);
   EXPECT_EQ(difference_from_eager(graph), "");
@@ -278,7 +291,7 @@ int count_allocations(const std::function<void()>& action) {
 
 TEST(Replay, AllocatesNothingAfterTheFirstRun) {
   const EagerGraph graph = linear_tanh();
-  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  const ExecutionPlan plan = graph.plan();
   std::vector<at::Tensor> outputs;
   plan.run(graph.inputs, outputs);
   EXPECT_EQ(count_allocations([&] {
@@ -292,7 +305,7 @@ TEST(Replay, TracesFurtherLayoutsWhenTheyAreMetAgain) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({4, 4}));
   graph.output(graph.call1("aten.exp.default", {graph.call1("aten.tanh.default", {x})}));
-  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  const ExecutionPlan plan = graph.plan();
   (void)plan.run(graph.inputs);
   const at::Tensor turned = at::randn({4, 4}).t();
   std::vector<at::Tensor> outputs;

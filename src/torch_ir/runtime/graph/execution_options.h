@@ -34,7 +34,7 @@ std::optional<std::string> onednn_version();
 struct ExecutionOptions {
   Optimization optimization = Optimization::kExact;
   // By default the device of the weights.
-  std::optional<c10::Device> device;
+  std::optional<c10::Device> device = std::nullopt;
 
   // Off: every node calls its operator through the dispatcher, and LibTorch allocates.
   bool trace = true;

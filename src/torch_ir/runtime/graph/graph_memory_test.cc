@@ -22,20 +22,18 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-struct Names {
-  std::set<std::string> written;
-  std::set<std::string> may_be_constant;
-};
-
-Names analyze(const EagerGraph& recorded) {
+std::set<std::string> names_where(bool (GraphMemory::*is)(ValueId) const,
+                                  const EagerGraph& recorded) {
   const LoweredGraph graph = lower(recorded.as_case());
-  Names names;
+  std::set<std::string> names;
   for (ValueId id = 0; id < graph.source->values.size(); ++id) {
-    const std::string& name = (*graph.source)[id].name;
-    if (graph.memory.is_written(id)) names.written.emplace(name);
-    if (graph.memory.may_be_constant(id)) names.may_be_constant.emplace(name);
+    if ((graph.memory.*is)(id)) names.emplace((*graph.source)[id].name);
   }
   return names;
+}
+
+std::set<std::string> written(const EagerGraph& graph) {
+  return names_where(&GraphMemory::is_written, graph);
 }
 
 TEST(GraphMemory, FindsNothingToCopyInAFunctionalGraph) {
@@ -44,8 +42,8 @@ TEST(GraphMemory, FindsNothingToCopyInAFunctionalGraph) {
   const V w = graph.weight("w", at::randn({2, 2}));
   const V y = graph.call1("aten.linear.default", {x, graph.call1("aten.t.default", {w})});
   graph.call1("aten.softmax.int", {y, -1});
-  EXPECT_THAT(analyze(graph).written, IsEmpty());
-  EXPECT_THAT(analyze(graph).may_be_constant, ElementsAre("n0", "p_w"));
+  EXPECT_THAT(written(graph), IsEmpty());
+  EXPECT_THAT(names_where(&GraphMemory::may_be_constant, graph), ElementsAre("n0", "p_w"));
 }
 
 // An in-place activation is everyday, and must not cost a copy of the weights before it.
@@ -56,7 +54,7 @@ TEST(GraphMemory, KnowsThatALayerMakesANewTensor) {
   const V y = graph.call1("aten.conv2d.default", {x, graph.weight("w", at::randn({2, 2, 3, 3}))});
   const V z = graph.call1("aten.batch_norm.default", {y, s, s, s, s, false, 0.1, 1e-5, false});
   graph.call("aten.relu_.default", {z});
-  EXPECT_THAT(analyze(graph).written, ElementsAre("n1", "n2"));
+  EXPECT_THAT(written(graph), ElementsAre("n1", "n2"));
 }
 
 TEST(GraphMemory, KnowsViewsWithoutAnnotation) {
@@ -64,13 +62,13 @@ TEST(GraphMemory, KnowsViewsWithoutAnnotation) {
   const V x = graph.input("x", at::randn({4}));
   const V y = graph.call1("aten._unsafe_view.default", {x, Attribute::list({2, 2})});
   graph.call("aten.relu_.default", {graph.call("aten.unsafe_split.Tensor", {y, 1})[0]});
-  EXPECT_THAT(analyze(graph).written, ElementsAre("n0", "n1_0", "n1_1", "n2", "x"));
+  EXPECT_THAT(written(graph), ElementsAre("n0", "n1_0", "n1_1", "n2", "x"));
   // Nor is a composite trusted that may return its argument.
   EagerGraph composites;
   const V a = composites.input("a", at::randn({2}));
   const V b = composites.call1("aten.feature_dropout.default", {a, 0.5, false});
   composites.call("aten.relu_.default", {composites.call1("aten.type_as.default", {b, a})});
-  EXPECT_THAT(analyze(composites).written, ElementsAre("a", "n0", "n1", "n2"));
+  EXPECT_THAT(written(composites), ElementsAre("a", "n0", "n1", "n2"));
 }
 
 TEST(GraphMemory, KnowsWhatSharesMemoryAndWhoWritesToIt) {
@@ -145,10 +143,10 @@ TEST(BindWeights, RefusesValuesThatStridesCannotHold) {
   EagerGraph graph;
   graph.weight("w", at::randn({3, 2}));
   graph.ir.weights[0].strides = {0, 1};
-  EXPECT_THAT([&] { bind_weights(graph.as_case()); },
-              ::testing::ThrowsMessage<ExecutionError>(::testing::HasSubstr(
-                  "Weight 'w': strides [0, 1] of a tensor of shape [3, 2]: elements that share "
-                  "memory have different values.")));
+  EXPECT_THAT(
+      execution_error([&] { bind_weights(graph.as_case()); }),
+      ::testing::HasSubstr("Weight 'w': strides [0, 1] of a tensor of shape [3, 2]: elements "
+                           "that share memory have different values."));
 }
 
 TEST(CheckStorable, RefusesWhatFilesOfWeightsLose) {

@@ -1,8 +1,8 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/jit/frontend/function_schema_parser.h>
 
-#include <algorithm>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,9 +17,7 @@ TEST(KernelTable, HasOperatorsThatExistOnce) {
   for (const KernelTable family : kernel_families()) {
     for (const KernelEntry& entry : family) {
       const std::string name(entry.operator_name);
-      const size_t dot = std::min(name.find('.'), name.size());
-      const std::string overload = dot == name.size() ? "" : name.substr(dot + 1);
-      EXPECT_TRUE(c10::Dispatcher::singleton().findSchema({name.substr(0, dot), overload}))
+      EXPECT_TRUE(c10::Dispatcher::singleton().findSchema(torch::jit::parseName(name)))
           << name << " is not an operator";
       EXPECT_NE(find_kernel(name), nullptr) << name;
       EXPECT_TRUE(names.insert(entry.operator_name).second) << name;

@@ -13,6 +13,10 @@ struct Window {
   std::vector<int64_t> padding;
   std::vector<int64_t> dilation;
   bool ceil_mode = false;
+
+  std::vector<c10::IValue> max_pool(const at::Tensor& image) const {
+    return {image, kernel, stride, padding, dilation, ceil_mode};
+  }
 };
 
 const Window kWindows[] = {
@@ -42,11 +46,8 @@ TEST(PoolingKernels, GiveTheBitsOfTheDispatcher) {
       for (const std::vector<int64_t>& sizes :
            {std::vector<int64_t>{2, 3, 16, 17}, {1, 1, 9, 40}, {3, 12, 11}, {2, 4, 7, 131}}) {
         for (const at::Tensor& image : images(dtype, sizes)) {
-          const std::vector<c10::IValue> arguments = {image,           window.kernel,
-                                                      window.stride,   window.padding,
-                                                      window.dilation, window.ceil_mode};
-          runner.run("aten::max_pool2d_with_indices", arguments);
-          runner.run("aten::max_pool2d_with_indices", arguments, {true, false});
+          runner.run("aten::max_pool2d_with_indices", window.max_pool(image));
+          runner.run("aten::max_pool2d_with_indices", window.max_pool(image), {true, false});
           for (const bool counts_padding : {true, false}) {
             runner.run("aten::avg_pool2d", {image, window.kernel, window.stride, window.padding,
                                             window.ceil_mode, counts_padding});
@@ -100,22 +101,17 @@ TEST(PoolingKernels, MaxPool2dTakesTheFirstZeroAndTheLastNan) {
     if (!is_zero && i % 3 == 0) bits[i] = 0x3f800000U;
   }
   for (const Window& window : kWindows) {
-    runner.run(
-        "aten::max_pool2d_with_indices",
-        {image, window.kernel, window.stride, window.padding, window.dilation, window.ceil_mode},
-        {true, false});
+    runner.run("aten::max_pool2d_with_indices", window.max_pool(image), {true, false});
   }
 }
 
 TEST(PoolingKernels, MaxPool2dGivesTheSameInSeveralThreads) {
   CaseRunner runner(pooling_kernels());
+  const at::Tensor image = make_tensor(at::kFloat, {3, 16, 40, 41});
   const int threads = at::get_num_threads();
   at::set_num_threads(3);
   for (const Window& window : kWindows) {
-    runner.run("aten::max_pool2d_with_indices",
-               {make_tensor(at::kFloat, {3, 16, 40, 41}), window.kernel, window.stride,
-                window.padding, window.dilation, window.ceil_mode},
-               {true, false});
+    runner.run("aten::max_pool2d_with_indices", window.max_pool(image), {true, false});
   }
   at::set_num_threads(threads);
 }

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "torch_ir/base/error.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/ivalue.h"
@@ -23,11 +24,7 @@ namespace torch_ir {
 namespace {
 
 TensorMeta meta_of(const std::string& name, const at::Tensor& tensor) {
-  TensorMeta meta;
-  meta.name = name;
-  meta.shape = tensor.sizes().vec();
-  meta.dtype = dtype_name(tensor.scalar_type());
-  return meta;
+  return {.name = name, .shape = tensor.sizes().vec(), .dtype = dtype_name(tensor.scalar_type())};
 }
 
 // Keeps strides and padding, which clone() does not promise.
@@ -61,7 +58,7 @@ std::vector<V> EagerGraph::call(const std::string& op_type, std::vector<EagerArg
   arguments.resize(op->schema().arguments().size());
   std::vector<TensorMeta> used;
   const auto number_of = [&](const V& value) {
-    used.push_back(use(value));
+    used.push_back(metas_.at(value.name));
     return static_cast<ValueId>(used.size() - 1);
   };
   const auto record = [&](const auto& given) -> std::optional<ArgumentValue> {
@@ -70,8 +67,9 @@ std::vector<V> EagerGraph::call(const std::string& op_type, std::vector<EagerArg
       return number_of(given);
     } else if constexpr (std::is_same_v<Given, VList>) {
       ValueList list;
-      for (const auto& item : given)
+      for (const auto& item : given) {
         list.push_back(item ? std::optional(number_of(*item)) : std::nullopt);
+      }
       return list;
     } else if constexpr (std::is_same_v<Given, Attribute>) {
       return given;
@@ -124,7 +122,7 @@ V EagerGraph::call1(const std::string& op_type, std::vector<EagerArgument> argum
 }
 
 void EagerGraph::output(const V& value) {
-  TensorMeta meta = use(value);
+  TensorMeta meta = metas_.at(value.name);
   meta.producer_node.reset();
   meta.producer_output_idx = 0;
   ir.graph_outputs.push_back(std::move(meta));
@@ -145,8 +143,6 @@ void EagerGraph::define(const TensorMeta& meta, const at::Tensor& tensor) {
   values_.insert_or_assign(meta.name, tensor);
 }
 
-TensorMeta EagerGraph::use(const V& value) const { return metas_.at(value.name); }
-
 EagerGraph linear_graph() {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2, 4}));
@@ -156,12 +152,25 @@ EagerGraph linear_graph() {
   return graph;
 }
 
+std::string execution_error(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const ExecutionError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string run_error(const ExecutionPlan& plan, const std::vector<at::Tensor>& inputs) {
+  return execution_error([&] { (void)plan.run(inputs); });
+}
+
 std::string difference_from_eager(const EagerGraph& graph) {
   std::vector<at::Tensor> kept(graph.inputs);
   for (const auto& item : graph.weights) kept.push_back(item.value());
   std::vector<at::Tensor> before;
   for (const at::Tensor& tensor : kept) before.push_back(tensor.clone());
-  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  const ExecutionPlan plan = graph.plan();
   const std::vector<at::Tensor> expected = graph.expected();
   std::string difference;
   for (int run = 0; run < 2; ++run) {
@@ -181,9 +190,7 @@ std::string difference_from_eager(const EagerGraph& graph) {
 }
 
 ExecutionPlan fast_plan(const EagerGraph& graph) {
-  ExecutionOptions options;
-  options.optimization = Optimization::kFast;
-  return compile(graph.ir, graph.weights, StateDict(), options);
+  return graph.plan({.optimization = Optimization::kFast});
 }
 
 std::vector<std::string> calls_at_fast(const EagerGraph& graph) {

@@ -48,6 +48,10 @@ class EagerGraph {
 
   // That of `ir`.
   std::shared_ptr<const Program> program() const;
+  // Compiles it.
+  ExecutionPlan plan(const ExecutionOptions& options = {}) const {
+    return compile(ir, weights, StateDict(), options);
+  }
   // Without expected outputs.
   Case as_case() const { return {.program = program(), .weights = weights, .inputs = inputs}; }
 
@@ -58,7 +62,6 @@ class EagerGraph {
 
  private:
   void define(const TensorMeta& meta, const at::Tensor& tensor);
-  TensorMeta use(const V& value) const;
 
   std::unordered_map<std::string, at::Tensor> values_;
   std::unordered_map<std::string, TensorMeta> metas_;
@@ -66,6 +69,10 @@ class EagerGraph {
 
 // One linear layer, of the input "x" [2, 4], "linear.weight" [3, 4] and "linear.bias" [3].
 EagerGraph linear_graph();
+
+// The message of the ExecutionError that `action`, or a run, throws; "no error" if it throws none.
+std::string execution_error(const std::function<void()>& action);
+std::string run_error(const ExecutionPlan& plan, const std::vector<at::Tensor>& inputs);
 
 // Compiles and runs `graph` twice. Reports differences from eager, and changed inputs or weights.
 std::string difference_from_eager(const EagerGraph& graph);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <random>
 
 namespace torch_ir {
 namespace {
@@ -24,12 +25,9 @@ std::string fault(const std::vector<MemoryBlock>& blocks, const MemoryPlan& plan
   return {};
 }
 
-std::vector<MemoryBlock> random_blocks(uint64_t seed, size_t count, size_t max_life) {
-  uint64_t state = seed * 2 + 1;
-  const auto below = [&](size_t bound) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<size_t>((state >> 33) % bound);
-  };
+std::vector<MemoryBlock> random_blocks(uint32_t seed, size_t count, size_t max_life) {
+  std::mt19937 random(seed);
+  const auto below = [&](size_t bound) { return random() % bound; };
   std::vector<MemoryBlock> blocks;
   for (size_t i = 0; i < count; ++i) {
     const size_t first = below(count);
@@ -68,7 +66,7 @@ TEST(MemoryPlan, HasNothingToPlan) {
 }
 
 TEST(MemoryPlan, NeverOverlapsWhatIsAlive) {
-  for (uint64_t seed = 0; seed < 200; ++seed) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
     const auto blocks = random_blocks(seed, 1 + seed, 1 + seed % 17);
     const MemoryPlan plan = plan_memory(blocks, 64, /*reuse=*/true);
     ASSERT_EQ(fault(blocks, plan, 64), "") << "seed " << seed;

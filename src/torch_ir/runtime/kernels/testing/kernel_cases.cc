@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/jit/frontend/function_schema_parser.h>
 
 #include <algorithm>
 #include <array>
@@ -168,18 +169,6 @@ std::vector<c10::IValue> call_dispatcher(const c10::OperatorHandle& op,
   return stack;
 }
 
-at::Tensor written_argument(const c10::OperatorHandle& op,
-                            const std::vector<c10::IValue>& arguments) {
-  const c10::FunctionSchema& schema = op.schema();
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const c10::AliasInfo* alias = schema.arguments()[i].alias_info();
-    if (alias == nullptr || !alias->isWrite() || schema.returns().empty()) continue;
-    const c10::AliasInfo* returned = schema.returns()[0].alias_info();
-    if (returned != nullptr && returned->isWrite()) return arguments[i].toTensor();
-  }
-  return {};
-}
-
 void fill_with_garbage(const at::Tensor& tensor) {
   const std::span<char> bytes = bytes_of(tensor);
   if (!bytes.empty()) std::memset(bytes.data(), kGarbage, bytes.size());
@@ -257,19 +246,12 @@ void run_with_two_tensors(CaseRunner& runner, const std::string& op,
   run(make_tensor(at::kFloat, {3, 20001}), make_right(at::kFloat, {3, 20001}));
 }
 
-CaseRunner::CaseRunner(KernelTable table) : table_(table) {}
-
-void CaseRunner::run(const std::string& op, std::vector<c10::IValue> arguments,
-                     const std::vector<bool>& is_used) {
-  check(op, std::move(arguments), is_used);
-}
-
 void CaseRunner::run_taken(const std::string& op, const std::vector<c10::IValue>& arguments) {
-  EXPECT_EQ(check(op, arguments, {}), Outcome::kTaken) << describe(op, arguments) << refusal_;
+  EXPECT_EQ(run(op, arguments), Outcome::kTaken) << describe(op, arguments) << refusal_;
 }
 
 void CaseRunner::run_refused(const std::string& op, const std::vector<c10::IValue>& arguments) {
-  EXPECT_EQ(check(op, arguments, {}), Outcome::kRefused) << describe(op, arguments) << refusal_;
+  EXPECT_EQ(run(op, arguments), Outcome::kRefused) << describe(op, arguments) << refusal_;
 }
 
 void CaseRunner::expect_all_taken() const {
@@ -281,24 +263,18 @@ void CaseRunner::expect_all_taken() const {
 
 namespace {
 
-c10::OperatorHandle find_op(const std::string& name) {
-  const size_t dot = std::min(name.find('.'), name.size());
-  return c10::Dispatcher::singleton().findSchemaOrThrow(
-      name.substr(0, dot).c_str(), dot == name.size() ? "" : name.substr(dot + 1).c_str());
-}
-
 class LoneKernel {
  public:
   LoneKernel(const c10::OperatorHandle& op, const std::vector<c10::IValue>& arguments,
              const std::vector<c10::IValue>& results, const std::vector<bool>& is_used,
              PrepareKernel prepare)
-      : is_compared_(is_used.empty() ? std::vector<bool>(results.size(), true) : is_used) {
+      : is_compared_(is_used.empty() ? std::vector<bool>(results.size(), true) : is_used),
+        is_in_place_(op.schema().name().ends_with('_')) {
     KernelCall call{
         op, duplicate(arguments), std::vector<bool>(arguments.size(), false), {}, is_compared_};
-    const at::Tensor written = written_argument(op, call.arguments);
-    is_in_place_ = written.defined();
     for (const c10::IValue& result : results) {
-      call.outputs.push_back(is_in_place_ ? written : garbage_like(result.toTensor()));
+      call.outputs.push_back(is_in_place_ ? call.arguments[0].toTensor()
+                                          : garbage_like(result.toTensor()));
     }
     kernel_ = prepare(call);
     inputs_ = aliases_of(tensors_of(call.arguments));
@@ -348,11 +324,11 @@ class LoneKernel {
 
 }  // namespace
 
-CaseRunner::Outcome CaseRunner::check(const std::string& op_name,
-                                      std::vector<c10::IValue> arguments,
-                                      const std::vector<bool>& is_used) {
+CaseRunner::Outcome CaseRunner::run(const std::string& op_name, std::vector<c10::IValue> arguments,
+                                    const std::vector<bool>& is_used) {
   const c10::InferenceMode no_autograd;
-  const c10::OperatorHandle op = find_op(op_name);
+  const c10::OperatorHandle op =
+      c10::Dispatcher::singleton().findSchema(torch::jit::parseName(op_name)).value();
   const auto& parameters = op.schema().arguments();
   for (size_t i = arguments.size(); i < parameters.size(); ++i) {
     arguments.push_back(parameters[i].default_value().value_or(c10::IValue()));

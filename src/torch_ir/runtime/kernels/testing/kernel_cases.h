@@ -39,12 +39,14 @@ at::Tensor make_wrapped_number(const at::Scalar& number);
 // Runs cases of one table, and checks that each of its kernels took some.
 class CaseRunner {
  public:
-  explicit CaseRunner(KernelTable table);
+  // The dispatcher refuses the call, or the kernel refuses or takes it.
+  enum class Outcome { kNotACase, kRefused, kTaken };
 
-  // Missing arguments take the schema's defaults. Ignores calls that the dispatcher refuses or the
-  // kernel does not take. With `is_used`, compares only those results.
-  void run(const std::string& op, std::vector<c10::IValue> arguments,
-           const std::vector<bool>& is_used = {});
+  explicit CaseRunner(KernelTable table) : table_(table) {}
+
+  // Missing arguments take the schema's defaults. With `is_used`, compares only those results.
+  Outcome run(const std::string& op, std::vector<c10::IValue> arguments,
+              const std::vector<bool>& is_used = {});
 
   // As `run`, but fails unless the kernel takes, or refuses, the call.
   void run_taken(const std::string& op, const std::vector<c10::IValue>& arguments);
@@ -53,11 +55,6 @@ class CaseRunner {
   void expect_all_taken() const;
 
  private:
-  enum class Outcome { kNotACase, kRefused, kTaken };
-
-  Outcome check(const std::string& op, std::vector<c10::IValue> arguments,
-                const std::vector<bool>& is_used);
-
   KernelTable table_;
   std::set<std::string, std::less<>> taken_;
   std::string refusal_;
