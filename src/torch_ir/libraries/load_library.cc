@@ -67,8 +67,7 @@ fs::path libtorch_folder() {
   return fs::canonical(info.dli_fname, error).parent_path();
 }
 
-// The library of the Python that a LibTorch of pip is for: "libpython3.11.so.1.0", as the folder
-// has
+// The library of the Python that a LibTorch of pip is for: "libpython3.11.so.1.0" if the folder has
 // "../_C.cpython-311-x86_64-linux-gnu.so".
 std::string libpython(const fs::path& folder) {
   constexpr std::string_view kBindings = "_C.cpython-3";
@@ -157,12 +156,6 @@ std::vector<LibraryRegistry> registries(const std::vector<LibraryRegistry>& othe
   return all;
 }
 
-std::vector<size_t> sizes(const std::vector<LibraryRegistry>& all) {
-  std::vector<size_t> result;
-  for (const LibraryRegistry& registry : all) result.push_back(registry.size());
-  return result;
-}
-
 }  // namespace
 
 void load_library(const std::string& path) {
@@ -183,20 +176,20 @@ void load_library(const std::string& path) {
 std::string load_library_and_count(const std::string& path,
                                    const std::vector<LibraryRegistry>& others) {
   const std::vector<LibraryRegistry> all = registries(others);
-  const std::vector<size_t> before = sizes(all);
+  std::vector<size_t> sizes;
+  for (const LibraryRegistry& registry : all) sizes.push_back(registry.size());
   // Another library may have loaded it.
   const bool is_new =
       ::dlopen(fs::absolute(path).c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL) == nullptr;
   load_library(path);
   if (!is_new) return "";
-  const std::vector<size_t> after = sizes(all);
   std::vector<std::string> added;
   std::vector<std::string> nouns;
   for (size_t i = 0; i < all.size(); ++i) {
     nouns.push_back(all[i].noun);
-    // A library may replace a handler or remove one.
-    if (after[i] <= before[i]) continue;
-    added.push_back(counted(static_cast<int64_t>(after[i] - before[i]), all[i].noun));
+    // Negative if a library removes a handler.
+    const auto grown = static_cast<int64_t>(all[i].size()) - static_cast<int64_t>(sizes[i]);
+    if (grown > 0) added.push_back(counted(grown, all[i].noun));
   }
   if (added.empty()) {
     throw Error(failure(path, fmt::format("it registers nothing that a program can use ({}); link "

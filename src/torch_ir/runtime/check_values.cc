@@ -61,11 +61,4 @@ std::vector<std::string> input_problems(const IR& ir, const std::vector<at::Tens
   return input_problems(resolve(ir), inputs, device);
 }
 
-std::vector<std::string> value_problems(const IR& ir, const StateDict& weights,
-                                        const std::vector<at::Tensor>& inputs,
-                                        const StateDict& constants) {
-  return value_problems(
-      Case{.weights = weights, .constants = constants, .inputs = inputs}.with(resolve(ir)));
-}
-
 }  // namespace torch_ir

@@ -24,13 +24,10 @@ std::vector<std::string> input_problems(const Program& program,
 // Both.
 std::vector<std::string> value_problems(const Case& graph_case);
 
-// The same for the program of `ir`. They throw ValidationError if it is not well formed.
+// The first two for the program of `ir`. They throw ValidationError if it is not well formed.
 std::vector<std::string> weight_problems(const IR& ir, const StateDict& weights,
                                          const StateDict& constants = StateDict());
 std::vector<std::string> input_problems(const IR& ir, const std::vector<at::Tensor>& inputs,
                                         c10::Device device = c10::kCPU);
-std::vector<std::string> value_problems(const IR& ir, const StateDict& weights,
-                                        const std::vector<at::Tensor>& inputs,
-                                        const StateDict& constants = StateDict());
 
 }  // namespace torch_ir

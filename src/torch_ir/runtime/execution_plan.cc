@@ -22,8 +22,9 @@ double median(std::vector<double> values) {
 
 std::vector<NodeProfile> describe(const LoweredGraph& graph, const SegmentedRunRecord& run) {
   std::vector<NodeProfile> profiles;
-  for (const LoweredNode& node : graph.nodes)
+  for (const LoweredNode& node : graph.nodes) {
     profiles.push_back({node.name(), node.op_type(), {}, 0, 0});
+  }
   for (const auto& [node, seconds] : run.step_seconds) {
     profiles[node].calls = {profiles[node].op_type};
   }
@@ -40,8 +41,10 @@ std::vector<NodeProfile> describe(const LoweredGraph& graph, const SegmentedRunR
   return profiles;
 }
 
-SegmentedRunRecord recorded_run(SegmentedGraph& graph, const std::vector<at::Tensor>& inputs) {
+SegmentedRunRecord recorded_run(SegmentedGraph& graph, const std::vector<at::Tensor>& inputs,
+                                OnValue on_value = nullptr) {
   SegmentedRunRecord record;
+  record.on_value = std::move(on_value);
   std::vector<at::Tensor> outputs;
   graph.run(inputs, outputs, /*is_checked=*/false, &record);
   return record;
@@ -144,13 +147,9 @@ std::vector<at::Tensor> ExecutionPlan::run_checked(const std::vector<at::Tensor>
 
 void ExecutionPlan::observe(const std::vector<at::Tensor>& inputs,
                             const ValueObserver& observer) const {
-  SegmentedGraph& graph = graph_to_run();
-  SegmentedRunRecord record;
-  record.on_value = [&](ValueId value, const at::Tensor& tensor) {
+  recorded_run(graph_to_run(), inputs, [&](ValueId value, const at::Tensor& tensor) {
     observer((*state_->graph.source)[value].name, tensor);
-  };
-  std::vector<at::Tensor> outputs;
-  graph.run(inputs, outputs, /*is_checked=*/false, &record);
+  });
 }
 
 std::optional<PlanMemory> ExecutionPlan::memory(const std::vector<at::Tensor>& inputs) const {

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <ranges>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -161,11 +163,9 @@ class WeightBinder {
 
   // Adds `lines`, of many only the first.
   void add_some(const std::vector<std::string>& lines) {
-    const size_t shown = std::min(lines.size(), kMaxListed);
-    problems_.insert(problems_.end(), lines.begin(),
-                     lines.begin() + static_cast<std::ptrdiff_t>(shown));
-    if (lines.size() == shown) return;
-    const size_t rest = lines.size() - shown;
+    std::ranges::copy(lines | std::views::take(kMaxListed), std::back_inserter(problems_));
+    if (lines.size() <= kMaxListed) return;
+    const size_t rest = lines.size() - kMaxListed;
     problems_.push_back(fmt::format("... and {} more such weight{}.", rest, rest == 1 ? "" : "s"));
   }
 

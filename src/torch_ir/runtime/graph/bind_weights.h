@@ -21,10 +21,10 @@ struct MissingWeight : ExecutionError {
 
 struct BoundWeights {
   // By ValueId; undefined for other values and missing weights.
-  std::vector<at::Tensor> tensors;
+  std::vector<at::Tensor> tensors = {};
   c10::Device device = c10::kCPU;
   // What the Python package says of a missing weight that is the only problem.
-  std::string only_missing;
+  std::string only_missing = {};
 };
 
 // Looks in the weights, with their names as the graph's (graph_names.h), then in the constants,

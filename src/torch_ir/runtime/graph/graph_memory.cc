@@ -36,18 +36,6 @@ class AliasSets {
   std::vector<size_t> parents_;
 };
 
-void unite_overlapping_constants(const LoweredGraph& graph, AliasSets& sets) {
-  std::vector<size_t> ids;
-  std::vector<at::Tensor> constants;
-  for (size_t id = 0; id < graph.values.size(); ++id) {
-    if (!graph.values[id].constant.defined()) continue;
-    ids.push_back(id);
-    constants.push_back(graph.values[id].constant);
-  }
-  const std::vector<size_t> groups = overlap_groups(constants);
-  for (size_t i = 0; i < ids.size(); ++i) sets.unite(ids[i], ids[groups[i]]);
-}
-
 std::vector<bool> spread(const std::vector<size_t>& marked, size_t size, AliasSets& sets) {
   std::vector<bool> roots(size, false);
   for (const size_t value : marked) roots[sets.find(value)] = true;
@@ -73,7 +61,10 @@ bool may_be_true(const NodeArgument& argument) {
 GraphMemory::GraphMemory(const LoweredGraph& graph) : writes_(graph.nodes.size()) {
   const size_t size = graph.values.size();
   AliasSets sets(size);
-  unite_overlapping_constants(graph, sets);
+  std::vector<at::Tensor> constants;
+  for (const LoweredValue& value : graph.values) constants.push_back(value.constant);
+  const std::vector<size_t> groups = overlap_groups(constants);
+  for (size_t id = 0; id < size; ++id) sets.unite(id, groups[id]);
   std::vector<size_t> written;
   EffectsTable table;
   for (size_t index = 0; index < graph.nodes.size(); ++index) {
@@ -102,15 +93,14 @@ GraphMemory::GraphMemory(const LoweredGraph& graph) : writes_(graph.nodes.size()
     if (!writes_by_name(node.op_type())) continue;
     visit_values(node, [&](ValueId value) { writes_[index].push_back(value); });
   }
-  std::vector<size_t> constants;
+  std::vector<size_t> defined;
   for (size_t id = 0; id < size; ++id) {
-    const at::Tensor& constant = graph.values[id].constant;
-    if (constant.defined()) constants.push_back(id);
-    is_partial_.push_back(constant.defined() && !fills_storage(constant));
+    if (constants[id].defined()) defined.push_back(id);
+    is_partial_.push_back(constants[id].defined() && !fills_storage(constants[id]));
     memory_.push_back(sets.find(id));
   }
   is_written_ = spread(written, size, sets);
-  may_be_constant_ = spread(constants, size, sets);
+  may_be_constant_ = spread(defined, size, sets);
   for (std::vector<size_t>& of_node : writes_) {
     for (size_t& value : of_node) value = memory_[value];
   }

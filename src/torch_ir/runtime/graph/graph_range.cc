@@ -17,11 +17,6 @@ GraphPort port_of(const LoweredGraph& graph, ValueId id) {
 
 }  // namespace
 
-bool GraphRange::writes_inputs() const {
-  return std::ranges::any_of(inputs,
-                             [this](const GraphPort& input) { return value(input).is_written; });
-}
-
 GraphRange whole_range(const LoweredGraph& graph) {
   return {.graph = &graph,
           .first = 0,
@@ -31,26 +26,28 @@ GraphRange whole_range(const LoweredGraph& graph) {
           .is_whole = true};
 }
 
-RangeCutter::RangeCutter(const LoweredGraph& graph)
-    : graph_(graph), read_until_(graph.values.size(), 0) {
+std::vector<size_t> find_last_reads(const LoweredGraph& graph) {
+  std::vector<size_t> read_until(graph.values.size(), 0);
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    visit_values(graph.nodes[i], [&](ValueId value) { read_until_[value] = i + 1; });
+    visit_values(graph.nodes[i], [&](ValueId value) { read_until[value] = i + 1; });
   }
-  for (const GraphPort& output : graph.outputs) read_until_[output.value] = SIZE_MAX;
+  for (const GraphPort& output : graph.outputs) read_until[output.value] = SIZE_MAX;
+  return read_until;
 }
 
-GraphRange RangeCutter::cut(size_t first, size_t last) const {
-  GraphRange range{.graph = &graph_, .first = first, .last = last};
+GraphRange cut_range(const LoweredGraph& graph, const std::vector<size_t>& read_until, size_t first,
+                     size_t last) {
+  GraphRange range{.graph = &graph, .first = first, .last = last};
   std::unordered_set<ValueId> known;
   for (size_t i = first; i < last; ++i) {
-    visit_values(graph_.nodes[i], [&](ValueId value) {
-      if (!known.insert(value).second || graph_.values[value].is_fixed()) return;
-      range.inputs.push_back(port_of(graph_, value));
-      if (read_until_[value] <= last) range.released.push_back(value);
+    visit_values(graph.nodes[i], [&](ValueId value) {
+      if (!known.insert(value).second || graph.values[value].is_fixed()) return;
+      range.inputs.push_back(port_of(graph, value));
+      if (read_until[value] <= last) range.released.push_back(value);
     });
-    for (const ValueId output : graph_.nodes[i].outputs()) {
+    for (const ValueId output : graph.nodes[i].outputs()) {
       known.insert(output);
-      if (read_until_[output] > last) range.outputs.push_back(port_of(graph_, output));
+      if (read_until[output] > last) range.outputs.push_back(port_of(graph, output));
     }
   }
   return range;

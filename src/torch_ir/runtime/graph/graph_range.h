@@ -1,6 +1,4 @@
 // GraphRange: nodes of a graph that run together, with their inputs and outputs.
-//
-// RangeCutter cuts the parts that SegmentedGraph replays.
 #pragma once
 
 #include <cstddef>
@@ -25,22 +23,16 @@ struct GraphRange {
   bool is_whole = false;
 
   const LoweredValue& value(const GraphPort& port) const { return graph->values[port.value]; }
-  bool writes_inputs() const;
 };
 
 GraphRange whole_range(const LoweredGraph& graph);
 
-class RangeCutter {
- public:
-  // `graph` comes from `lower` and outlives this.
-  explicit RangeCutter(const LoweredGraph& graph);
+// By value: one more than the number of the last node that reads it, SIZE_MAX for an output.
+std::vector<size_t> find_last_reads(const LoweredGraph& graph);
 
-  // None of the nodes [first, last) may be control flow.
-  GraphRange cut(size_t first, size_t last) const;
-
- private:
-  const LoweredGraph& graph_;
-  std::vector<size_t> read_until_;
-};
+// The nodes [first, last) of a graph from `lower`, none of which may be control flow, as a part.
+// `read_until` comes from find_last_reads.
+GraphRange cut_range(const LoweredGraph& graph, const std::vector<size_t>& read_until, size_t first,
+                     size_t last);
 
 }  // namespace torch_ir

@@ -76,23 +76,21 @@ class GraphLowerer {
         throw ExecutionError("Unsupported operator '" + printable(it.op_type) + "'.");
       });
     }
-    const auto [found, is_new] = callees_.try_emplace(node.target);
-    if (is_new) found->second = find_callee(node);
-    const auto& [call, schema] = found->second;
-    if (const auto* handler = std::get_if<OpHandler>(&call)) {
-      add_handled(node, *handler);
-    } else if (const auto* function = std::get_if<NumberFunction>(&call)) {
-      add(node, *function, operator_arguments(node, *schema));
-    } else {
-      add(node, std::get<c10::OperatorHandle>(call), operator_arguments(node, *schema));
+    if (OpHandler handler = find_op_handler(node.target)) {
+      return add_handled(node, std::move(handler));
     }
+    auto callee = callees_.find(node.target);
+    if (callee == callees_.end()) callee = callees_.emplace(node.target, find_callee(node)).first;
+    add(node, callee->second.call, operator_arguments(node, *callee->second.schema));
   }
 
   void add_handled(const Node& node, OpHandler handler) {
+    std::vector<NodeArgument> uses;
+    for (const ValueId input : node.inputs()) uses.emplace_back(ValueUse{input});
     add(node,
         std::make_shared<const OpHandlerCall>(
             OpHandlerCall{std::move(handler), convert_default(node, GraphAnalyzer(source_))}),
-        input_uses(node));
+        std::move(uses));
   }
 
   [[noreturn]] static void refuse(const Argument& opaque, const Node& node) {
@@ -104,27 +102,21 @@ class GraphLowerer {
   }
 
   struct Callee {
-    std::variant<std::monostate, c10::OperatorHandle, OpHandler, NumberFunction> call;
-    const c10::FunctionSchema* schema = nullptr;
+    Call call;
+    const c10::FunctionSchema* schema;
   };
 
   Callee find_callee(const Node& node) const {
-    if (OpHandler handler = find_op_handler(node.target)) return {std::move(handler), nullptr};
     if (const NumberFunction function = find_number_function(node.target)) {
       return {function, find_schema(node.target)};
     }
-    const c10::OperatorHandle op = known_operator(node);
-    return {op, &op.schema()};
-  }
-
-  c10::OperatorHandle known_operator(const Node& node) const {
     if (const std::string reason = refusal(node.target); !reason.empty()) {
       throw ExecutionError(fmt::format("Operator '{}' of node '{}' is refused: {}.",
                                        printable(node.target), printable(node.name), reason));
     }
     const auto op = find_operator(node.target);
     if (!op) throw ExecutionError(unknown_operator(node));
-    return *op;
+    return {*op, &op->schema()};
   }
 
   std::string unknown_operator(const Node& node) const {
@@ -136,12 +128,6 @@ class GraphLowerer {
         "or register an op handler with register_executor.",
         printable(node.target), printable(node.name), TORCH_VERSION, made_with,
         advice_about_unknown(node.target));
-  }
-
-  static std::vector<NodeArgument> input_uses(const Node& node) {
-    std::vector<NodeArgument> uses;
-    for (const ValueId input : node.inputs()) uses.emplace_back(ValueUse{input});
-    return uses;
   }
 
   // The condition comes first, then the operands of the graphs.
@@ -158,9 +144,8 @@ class GraphLowerer {
     ControlFlowCall control_flow{control_flow_of(node.target), {}};
     control_flow.num_carried = num_values(node, "init");
     control_flow.num_sliced = num_values(node, "xs");
+    const BoundWeights none{.device = weights_.device};
     for (const Graph& graph : node.graphs) {
-      BoundWeights none;
-      none.device = weights_.device;
       control_flow.graphs.push_back(
           GraphLowerer(graph_.program, graph, none, unsupported_).lower());
     }

@@ -29,6 +29,10 @@ const std::string* only_unknown(const std::vector<std::string>& symbols,
   return unknown;
 }
 
+int64_t number_of(const c10::IValue& input) {
+  return input.isTensor() ? input.toTensor().item().toLong() : input.toInt();
+}
+
 }  // namespace
 
 SymbolBinder::SymbolBinder(const Program& program) {
@@ -43,21 +47,18 @@ SymbolBinder::SymbolBinder(const Program& program) {
       }
       sizes_.push_back({i, dimension, input.name, text, expression, expression.symbols()});
     };
-    if (input.is_scalar && input.dtype == c10::kLong) add(std::nullopt, input.expression);
+    const bool is_int = input.is_scalar && input.dtype == c10::kLong;
+    if (is_int) add(std::nullopt, input.expression);
     for (size_t d = 0; d < input.symbolic_shape.size(); ++d) add(d, input.symbolic_shape[d]);
-  }
-  for (const SymbolRange& range : program.range_constraints) {
-    ranges_.push_back({range, SymExpr::parse(range.expression)});
-  }
-  for (size_t i = 0; i < inputs.size() && !program.guards.empty(); ++i) {
-    const Value& input = program[inputs[i]];
-    if (input.is_scalar && input.dtype == c10::kLong) {
-      guard_symbols_.push_back({input.name, i, std::nullopt, false});
-    }
+    if (program.guards.empty()) continue;
+    if (is_int) guard_symbols_.push_back({input.name, i, std::nullopt, false});
     for (size_t d = 0; d < input.shape.size(); ++d) {
       guard_symbols_.push_back({fmt::format("{}.size()[{}]", input.name, d), i, d, false});
       guard_symbols_.push_back({fmt::format("{}.stride()[{}]", input.name, d), i, d, true});
     }
+  }
+  for (const SymbolRange& range : program.range_constraints) {
+    ranges_.emplace_back(range, SymExpr::parse(range.expression));
   }
   for (const std::string& text : program.guards) {
     try {
@@ -79,7 +80,7 @@ void SymbolBinder::add_guard(const std::string& text) {
       throw ValidationError(fmt::format("unknown size '{}'", printable(symbol)));
     }
   }
-  guards_.push_back({text, std::move(expression)});
+  guards_.emplace_back(text, std::move(expression));
 }
 
 std::string SymbolBinder::unchecked_text() const {
@@ -96,20 +97,20 @@ void SymbolBinder::check_guards(const std::vector<c10::IValue>& inputs,
   SymbolValues values;
   for (const auto& [name, input, dimension, is_stride] : guard_symbols_) {
     const c10::IValue& value = inputs[input];
-    values[name] = !dimension ? value.toInt()
+    values[name] = !dimension ? number_of(value)
                               : (is_stride ? value.toTensor().strides()
                                            : value.toTensor().sizes())[*dimension];
   }
-  for (const Guard& guard : guards_) {
-    if (guard.expression.evaluate(values) == 1) continue;
-    const std::vector<std::string> symbols = guard.expression.symbols();
+  for (const auto& [text, expression] : guards_) {
+    if (expression.evaluate(values) == 1) continue;
+    const std::vector<std::string> symbols = expression.symbols();
     std::vector<std::string> got;
     for (const std::string& symbol : symbols) {
       const std::string name = symbols.size() == 1 ? "" : printable(symbol) + " = ";
       got.push_back(name + std::to_string(values.at(symbol)));
     }
-    problems.push_back(fmt::format("Guard failed: {}, got {}", printable(guard.text),
-                                   listed(got, kMaxListedSizes)));
+    problems.push_back(
+        fmt::format("Guard failed: {}, got {}", printable(text), listed(got, kMaxListedSizes)));
   }
 }
 
@@ -127,7 +128,7 @@ SymbolValues SymbolBinder::find(const std::vector<c10::IValue>& inputs,
   for (const Size& size : sizes_) {
     const c10::IValue& input = inputs[size.input];
     values.push_back(size.dimension ? input.toTensor().size(static_cast<int64_t>(*size.dimension))
-                                    : input.toInt());
+                                    : number_of(input));
   }
   SymbolValues symbols;
   for (size_t i = 0; i < sizes_.size(); ++i) {
@@ -197,33 +198,14 @@ std::string SymbolBinder::place(const Size& size) {
   return fmt::format("Dimension {} of input '{}'", *size.dimension, printable(size.input_name));
 }
 
-namespace {
-
-std::vector<c10::IValue> symbol_inputs(const Program& program,
-                                       const std::vector<at::Tensor>& inputs) {
-  const std::vector<ValueId> ids = program.user_inputs();
-  std::vector<c10::IValue> values;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Value& input = program[ids.at(i)];
-    if (input.is_scalar && input.dtype == c10::kLong) {
-      values.emplace_back(inputs[i].item().toLong());
-    } else {
-      values.emplace_back(inputs[i]);
-    }
-  }
-  return values;
-}
-
-}  // namespace
-
 SymbolValues bind_symbols(const Program& program, const std::vector<at::Tensor>& inputs) {
-  return SymbolBinder(program).bind(symbol_inputs(program, inputs));
+  return SymbolBinder(program).bind(std::vector<c10::IValue>(inputs.begin(), inputs.end()));
 }
 
 std::vector<std::string> size_problems(const Program& program,
                                        const std::vector<at::Tensor>& inputs) {
   std::vector<std::string> problems;
-  SymbolBinder(program).find(symbol_inputs(program, inputs), problems);
+  SymbolBinder(program).find(std::vector<c10::IValue>(inputs.begin(), inputs.end()), problems);
   return problems;
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "torch_ir/ir/program.h"
@@ -29,8 +30,9 @@ class SymbolBinder {
   // The same as one sentence, which names the first; empty if runs check all.
   std::string unchecked_text() const;
 
-  // Takes one input for each graph input. Reads symbols that stand alone, and solves expressions
-  // that are linear in one. Throws ExecutionError with a problem_list from `find`.
+  // Takes one input for each graph input; a number may be a tensor without dimensions. Reads
+  // symbols that stand alone, and solves expressions that are linear in one. Throws ExecutionError
+  // with a problem_list from `find`.
   SymbolValues bind(const std::vector<c10::IValue>& inputs) const;
   // As above, but adds to `problems` a line for each expression that contradicts the inputs or is
   // out of range, with input, dimension and both values, and for each guard that is not true.
@@ -46,14 +48,6 @@ class SymbolBinder {
     std::string text;
     SymExpr expression;
     std::vector<std::string> symbols;
-  };
-  struct Range {
-    SymbolRange range;
-    SymExpr expression;
-  };
-  struct Guard {
-    std::string text;
-    SymExpr expression;
   };
   // What a guard may read: "x.size()[0]", "x.stride()[0]", or an input that is an int.
   struct GuardSymbol {
@@ -73,8 +67,8 @@ class SymbolBinder {
 
   std::vector<Size> sizes_;
   std::unordered_map<std::string, std::vector<size_t>> sizes_with_;
-  std::vector<Range> ranges_;
-  std::vector<Guard> guards_;
+  std::vector<std::pair<SymbolRange, SymExpr>> ranges_;
+  std::vector<std::pair<std::string, SymExpr>> guards_;
   std::vector<GuardSymbol> guard_symbols_;
   std::vector<std::string> unreadable_guards_;
 };

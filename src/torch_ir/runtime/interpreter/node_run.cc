@@ -1,25 +1,17 @@
 #include "torch_ir/runtime/interpreter/node_run.h"
 
 namespace torch_ir {
-namespace {
-
-LoweredGraph lower_for(const Case& graph_case, const NodeRunOptions& options) {
-  LoweredGraph graph = lower(graph_case, options.device, options.unsupported);
-  if (options.check == ResultCheck::kThrow) graph.differing = nullptr;
-  return graph;
-}
-
-}  // namespace
 
 NodeRun::NodeRun(const Case& graph_case, const NodeRunOptions& options)
-    : graph_(lower_for(graph_case, options)),
-      run_(start(graph_case.inputs, options.check != ResultCheck::kNone)) {}
+    : graph_(lower(graph_case, options.device, options.unsupported)),
+      run_(start(graph_case.inputs, options.check)) {}
 
-StepRun NodeRun::start(const std::vector<at::Tensor>& inputs, bool is_checked) {
+StepRun NodeRun::start(const std::vector<at::Tensor>& inputs, ResultCheck check) {
+  if (check == ResultCheck::kThrow) graph_.differing = nullptr;
   const PlainKernelsGuard guard;
   const Stack values = input_values(graph_, inputs);
   if (!graph_.symbols.empty()) symbols_ = graph_.symbols.bind(values);
-  return {graph_, values, is_checked ? &symbols_ : nullptr};
+  return {graph_, values, check == ResultCheck::kNone ? nullptr : &symbols_};
 }
 
 void NodeRun::advance() {

@@ -61,9 +61,9 @@ class NodeRun {
   std::vector<at::Tensor> outputs();
 
  private:
-  StepRun start(const std::vector<at::Tensor>& inputs, bool is_checked);
+  StepRun start(const std::vector<at::Tensor>& inputs, ResultCheck check);
 
-  const LoweredGraph graph_;
+  LoweredGraph graph_;
   SymbolValues symbols_;
   StepRun run_;
   // Made when a name is asked for.

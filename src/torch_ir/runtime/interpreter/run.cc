@@ -116,16 +116,14 @@ at::Tensor as_tensor(const c10::IValue& value, c10::ScalarType dtype) {
   return at::scalar_tensor(value.toScalar(), at::TensorOptions(dtype));
 }
 
-std::vector<c10::IValue> run_steps(const LoweredGraph& graph, const Stack& inputs,
-                                   SymbolValues* symbols) {
+Stack run_steps(const LoweredGraph& graph, const Stack& inputs, SymbolValues* symbols) {
   const PlainKernelsGuard guard;
   StepRun run(graph, inputs, symbols);
   while (!run.is_done()) run.advance();
   return run.outputs();
 }
 
-std::vector<at::Tensor> caller_outputs(const LoweredGraph& graph,
-                                       const std::vector<c10::IValue>& results) {
+std::vector<at::Tensor> caller_outputs(const LoweredGraph& graph, const Stack& results) {
   std::vector<at::Tensor> outputs;
   outputs.reserve(results.size());
   for (size_t i = 0; i < results.size(); ++i) {
@@ -134,14 +132,6 @@ std::vector<at::Tensor> caller_outputs(const LoweredGraph& graph,
   const PlainKernelsGuard guard;
   keep_constants(graph, outputs);
   return outputs;
-}
-
-std::vector<at::Tensor> run_graph(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs,
-                                  bool is_checked) {
-  const Stack values = input_values(graph, inputs);
-  SymbolValues symbols;
-  if (!graph.symbols.empty()) symbols = graph.symbols.bind(values);
-  return caller_outputs(graph, run_steps(graph, values, is_checked ? &symbols : nullptr));
 }
 
 }  // namespace torch_ir

@@ -47,8 +47,8 @@ bool lacks_strides(const LoweredGraph& graph, const std::vector<at::Tensor>& inp
 Stack input_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs);
 
 // Runs a graph of control flow in place of run_steps.
-using BodyRunner = std::function<std::vector<c10::IValue>(
-    const LoweredGraph& graph, const Stack& inputs, SymbolValues* symbols)>;
+using BodyRunner =
+    std::function<Stack(const LoweredGraph& graph, const Stack& inputs, SymbolValues* symbols)>;
 
 // A run that advances node by node. Create and advance it under a PlainKernelsGuard.
 class StepRun {
@@ -67,7 +67,7 @@ class StepRun {
   void advance();
 
   // Takes `made` for what the next step makes, one value for each output of its node.
-  void skip(const std::vector<c10::IValue>& made);
+  void skip(const Stack& made);
 
   // Skips to `step`; the caller has set what the skipped steps make.
   void skip_to(size_t step) { next_step_ = step; }
@@ -78,10 +78,10 @@ class StepRun {
   const c10::IValue& value(ValueId value) const { return values_[value]; }
 
   // The outputs, once the run is done.
-  std::vector<c10::IValue> outputs() const;
+  Stack outputs() const;
 
  private:
-  std::vector<c10::IValue> run_inner(const LoweredGraph& graph, const Stack& inputs) const;
+  Stack run_inner(const LoweredGraph& graph, const Stack& inputs) const;
   void check_results(const LoweredNode& node) const;
   void drop_unread();
 
@@ -95,15 +95,9 @@ class StepRun {
   size_t next_step_ = 0;
 };
 
-std::vector<c10::IValue> run_steps(const LoweredGraph& graph, const Stack& inputs,
-                                   SymbolValues* symbols);
+Stack run_steps(const LoweredGraph& graph, const Stack& inputs, SymbolValues* symbols);
 
-std::vector<at::Tensor> caller_outputs(const LoweredGraph& graph,
-                                       const std::vector<c10::IValue>& results);
-
-// As ExecutionPlan::run, or run_checked.
-std::vector<at::Tensor> run_graph(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs,
-                                  bool is_checked);
+std::vector<at::Tensor> caller_outputs(const LoweredGraph& graph, const Stack& results);
 
 // Numbers become tensors without dimensions; None is undefined.
 at::Tensor as_tensor(const c10::IValue& value, c10::ScalarType dtype);

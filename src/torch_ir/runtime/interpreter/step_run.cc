@@ -22,8 +22,7 @@
 namespace torch_ir {
 namespace {
 
-using GraphRunner =
-    c10::function_ref<std::vector<c10::IValue>(const LoweredGraph& graph, Stack inputs)>;
+using GraphRunner = c10::function_ref<Stack(const LoweredGraph& graph, Stack inputs)>;
 
 bool decides_true(const c10::IValue& value) {
   if (value.isTensor()) return value.toTensor().item<bool>();
@@ -117,8 +116,7 @@ void run_loop_over_slices(const ControlFlowCall& call, Stack& stack, GraphRunner
   stack = std::move(carried);
 }
 
-// Replaces the arguments on the stack by the results. A condition takes its predicate and the
-// operands of its graphs, a loop the carried values, then those it slices, then the invariant ones.
+// Replaces the arguments on the stack by the results.
 void run_control_flow(const ControlFlowCall& call, Stack& stack, GraphRunner run_graph) {
   switch (call.kind) {
     case ControlFlow::kCond:
@@ -165,11 +163,6 @@ void call_op_handler(const OpHandlerCall& call, Stack& stack) {
   for (at::Tensor& output : call.handler(call.node, inputs)) stack.emplace_back(std::move(output));
 }
 
-void store_values(const LoweredNode& node, const Stack& stack, RunValues& values) {
-  std::vector<c10::IValue> results = output_values(stack, node.outputs().size());
-  for (size_t i = 0; i < results.size(); ++i) values[node.outputs()[i]] = std::move(results[i]);
-}
-
 void call(const LoweredNode& node, Stack& stack, GraphRunner run_graph) {
   const c10::impl::ForceDispatchKeyGuard keys(keys_for_call(stack));
   if (const auto* op = std::get_if<c10::OperatorHandle>(&node.callee)) {
@@ -202,12 +195,10 @@ void run_step(const LoweredNode& node, RunValues& values, Stack& stack, GraphRun
   try {
     fill_stack(node, values, stack);
     call(node, stack, run_graph);
-    if (!node.returns_values) {
-      store_values(node, stack, values);
-      return;
-    }
-    for (size_t i = 0; i < node.outputs().size(); ++i)
+    if (!node.returns_values) stack = output_values(stack, node.outputs().size());
+    for (size_t i = 0; i < node.outputs().size(); ++i) {
       values[node.outputs()[i]] = std::move(stack[i]);
+    }
   } catch (const std::exception& error) {
     throw ExecutionError(fmt::format("Node '{}' ({}) failed on inputs of shape {}: {}",
                                      printable(node.name()), printable(node.op_type()),
@@ -252,12 +243,6 @@ void store_inputs(const LoweredGraph& graph, const Stack& inputs, RunValues& val
   }
 }
 
-void bind(const Value& declared, const c10::IValue& value, SymbolValues& symbols) {
-  if (const auto symbol = SymExpr::parse(declared.expression).as_symbol()) {
-    symbols.emplace(*symbol, value.toInt());
-  }
-}
-
 // "node 'relu' (aten.relu.default): output 'relu' is a number, but the IR declares a tensor"; empty
 // if the value is as declared. Binds symbols whose value depends on data.
 std::string difference(const LoweredNode& node, const Value& declared, const c10::IValue& value,
@@ -272,9 +257,10 @@ std::string difference(const LoweredNode& node, const Value& declared, const c10
     if (value.isDouble() && declared.dtype != c10::kDouble) {
       return is("a float", dtype_name(declared.dtype));
     }
-    const bool is_named =
-        declared.dtype == c10::kLong && !declared.expression.empty() && value.isInt();
-    if (is_named) bind(declared, value, symbols);
+    if (declared.dtype == c10::kLong && !declared.expression.empty() && value.isInt()) {
+      const auto symbol = SymExpr::parse(declared.expression).as_symbol();
+      if (symbol) symbols.emplace(*symbol, value.toInt());
+    }
     return "";
   }
   const at::Tensor& output = value.toTensor();
@@ -313,12 +299,10 @@ StepRun::StepRun(const GraphRange& range, const Stack& inputs, SymbolValues* sym
 
 void StepRun::drop_unread() {
   if (next_step_ == 0) return;
-  for (const ValueId unread : graph_.nodes[next_step_ - 1].unread) {
-    values_[unread] = c10::IValue();
-  }
+  for (const ValueId unread : graph_.nodes[next_step_ - 1].unread) values_[unread] = {};
 }
 
-void StepRun::skip(const std::vector<c10::IValue>& made) {
+void StepRun::skip(const Stack& made) {
   drop_unread();
   const LoweredNode& node = graph_.nodes[next_step_];
   // Takes the values that are read here last.
@@ -337,7 +321,7 @@ void StepRun::advance() {
   if (symbols_ != nullptr) check_results(node);
 }
 
-std::vector<c10::IValue> StepRun::run_inner(const LoweredGraph& graph, const Stack& inputs) const {
+Stack StepRun::run_inner(const LoweredGraph& graph, const Stack& inputs) const {
   // A data-dependent symbol may have another value in each iteration.
   SymbolValues symbols;
   if (symbols_ != nullptr) symbols = *symbols_;
@@ -346,8 +330,8 @@ std::vector<c10::IValue> StepRun::run_inner(const LoweredGraph& graph, const Sta
   return run_steps(graph, inputs, checked);
 }
 
-std::vector<c10::IValue> StepRun::outputs() const {
-  std::vector<c10::IValue> outputs;
+Stack StepRun::outputs() const {
+  Stack outputs;
   outputs.reserve(outputs_.size());
   for (const GraphPort& output : outputs_) {
     const LoweredValue& value = graph_.values[output.value];

@@ -167,14 +167,10 @@ std::unique_ptr<PreparedKernel> prepare_cat_of_blocks(const KernelCall& call) {
   });
 }
 
-std::unique_ptr<PreparedKernel> prepare_cat(const KernelCall& call) {
-  if (auto kernel = prepare_cat_of_blocks(call)) return kernel;
-  return kStructured<at::native::structured_cat_out_cpu, 1, RunCat>(call);
-}
-
 constexpr KernelEntry kCopyingKernels[] = {
     {"aten::_to_copy", &prepare_clone},
-    {"aten::cat", &prepare_cat},
+    {"aten::cat",
+     kEither<&prepare_cat_of_blocks, kStructured<at::native::structured_cat_out_cpu, 1, RunCat>>},
     {"aten::clone", &prepare_clone},
     {"aten::copy_", &prepare_copy_},
 };

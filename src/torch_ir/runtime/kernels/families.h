@@ -36,8 +36,8 @@ std::vector<KernelTable> kernel_families();
 std::unique_ptr<PreparedKernel> prepare_addmm_with_blas(const KernelCall& call);
 std::unique_ptr<PreparedKernel> prepare_mm_with_blas(const KernelCall& call);
 
-// The values of aten::max_pool2d_with_indices without the indices, for contiguous float images;
-// null for others. Declared for tests.
+// The values of aten::max_pool2d_with_indices for contiguous float images; null for others, or if
+// the indices are used. Declared for tests.
 std::unique_ptr<PreparedKernel> prepare_max_pool2d_values(const KernelCall& call);
 
 }  // namespace torch_ir

@@ -2,6 +2,10 @@
 
 #include <ATen/ops/copy_native.h>
 
+#include <algorithm>
+
+#include "torch_ir/operators/call_recording.h"
+
 namespace torch_ir {
 namespace {
 
@@ -21,21 +25,11 @@ bool is_constant(const at::TensorBase& tensor, const KernelCall& call) {
 }
 
 bool belongs_to_call(const at::TensorBase& tensor, const KernelCall& call) {
-  const auto shares_memory = [&](const at::Tensor& other) {
+  std::vector<at::Tensor> known = tensors_of(call.arguments);
+  known.insert(known.end(), call.outputs.begin(), call.outputs.end());
+  return std::ranges::any_of(known, [&](const at::Tensor& other) {
     return other.defined() && other.has_storage() && storage_of(other) == storage_of(tensor);
-  };
-  for (const at::Tensor& output : call.outputs) {
-    if (shares_memory(output)) return true;
-  }
-  for (const c10::IValue& argument : call.arguments) {
-    if (argument.isTensor() && shares_memory(argument.toTensor())) return true;
-    if (argument.isOptionalTensorList()) {
-      for (const std::optional<at::Tensor>& element : argument.toOptionalTensorVector()) {
-        if (element && shares_memory(*element)) return true;
-      }
-    }
-  }
-  return false;
+  });
 }
 
 }  // namespace
@@ -56,10 +50,9 @@ bool IteratorMemory::bind(const at::TensorIteratorBase& iterator, const KernelCa
       operands_.push_back({nullptr, 0});
       continue;
     }
-    if (!belongs_to_call(tensor, call)) {
-      // Unless a number became a tensor, this is a copy of the argument's former values.
-      if (!tensor.unsafeGetTensorImpl()->is_wrapped_number()) return false;
-    }
+    // A tensor that is neither the call's nor made of a number has an argument's former values.
+    const bool is_number = tensor.unsafeGetTensorImpl()->is_wrapped_number();
+    if (!is_number && !belongs_to_call(tensor, call)) return false;
     const auto* base = static_cast<const char*>(storage_of(tensor)->data());
     operands_.push_back({storage_of(tensor), static_cast<const char*>(operand.data) - base});
   }

@@ -10,7 +10,6 @@
 #include <ATen/core/ivalue.h>
 
 #include <memory>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -61,9 +60,6 @@ std::unique_ptr<PreparedKernel> make_kernel(Run run) {
 
 // Null if the kernel does not take such a call. Reads no data except constants.
 using PrepareKernel = std::unique_ptr<PreparedKernel> (*)(const KernelCall& call);
-
-// "aten::add.Tensor" for "aten::add_.Tensor"; other names are unchanged.
-std::string functional_name(std::string_view operator_name);
 
 // Finds a kernel by the operator's full name ("aten::add.Tensor", or "aten::relu" without
 // overload); null if there is none. An operator that writes in place has the kernel of its

@@ -20,7 +20,7 @@
 
 namespace torch_ir {
 
-// Numbers and dtypes, and optional ones, are passed as they are.
+// Numbers and dtypes, and optional ones, and optional tensors are passed as they are.
 template <class Parameter>
 struct KeptArgument {
   using Kept = std::decay_t<Parameter>;
@@ -43,15 +43,6 @@ struct KeptArgument<at::Tensor&> {
   at::Tensor kept;
   explicit KeptArgument(const c10::IValue& value) : kept(value.toTensor()) {}
   at::Tensor& pass() { return kept; }
-};
-
-template <>
-struct KeptArgument<const std::optional<at::Tensor>&> {
-  std::optional<at::Tensor> kept;
-  explicit KeptArgument(const c10::IValue& value) {
-    if (!value.isNone() && value.toTensor().defined()) kept = value.toTensor();
-  }
-  const std::optional<at::Tensor>& pass() const { return kept; }
 };
 
 template <>

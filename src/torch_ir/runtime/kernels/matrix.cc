@@ -105,105 +105,81 @@ std::optional<Product> plan_product(const at::Tensor& result, const at::Tensor& 
                  .is_exchanged = is_exchanged};
 }
 
-struct Addend {
-  at::Tensor tensor;
-  bool is_row = false;
-};
-
+// Copies a matrix, whose rows are contiguous and may all be the same one, to a contiguous one.
 template <class Number>
-class Gemm final : public PreparedKernel {
- public:
-  Gemm(const Product& product, const at::Tensor& result, const at::Tensor& first,
-       const at::Tensor& second, Number alpha, Number beta, Addend addend)
-      : product_(product),
-        a_(product.is_exchanged ? second : first),
-        b_(product.is_exchanged ? first : second),
-        c_(result),
-        alpha_(alpha),
-        beta_(beta),
-        addend_(std::move(addend)) {}
-
-  void run() override {
-    auto* c = static_cast<Number*>(c_.mutable_data_ptr());
-    if (addend_.tensor.defined()) add(c);
-    kGemm<Number>(&product_.transposed_a, &product_.transposed_b, &product_.m, &product_.n,
-                  &product_.k, &alpha_, static_cast<const Number*>(a_.const_data_ptr()),
-                  &product_.leading_a, static_cast<const Number*>(b_.const_data_ptr()),
-                  &product_.leading_b, &beta_, c, &product_.leading_c);
-  }
-
- private:
-  void add(Number* c) const {
-    const auto* from = static_cast<const Number*>(addend_.tensor.const_data_ptr());
-    const int64_t columns = c_.size(1);
-    const size_t row_bytes = static_cast<size_t>(columns) * sizeof(Number);
-    const auto copy_rows = [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        std::memcpy(c + row * columns, addend_.is_row ? from : from + row * columns, row_bytes);
-      }
-    };
-    const int64_t grain = std::max<int64_t>(1, at::internal::GRAIN_SIZE / columns);
-    parallel_for(c_.size(0), grain, copy_rows);
-  }
-
-  Product product_;
-  at::Tensor a_;
-  at::Tensor b_;
-  at::Tensor c_;
-  Number alpha_;
-  Number beta_;
-  Addend addend_;
-};
+void copy_rows(const at::Tensor& matrix, Number* to) {
+  const auto* from = static_cast<const Number*>(matrix.const_data_ptr());
+  const int64_t columns = matrix.size(1);
+  const size_t row_bytes = static_cast<size_t>(columns) * sizeof(Number);
+  const int64_t row_stride = matrix.stride(0);
+  const int64_t grain = std::max<int64_t>(1, at::internal::GRAIN_SIZE / columns);
+  parallel_for(matrix.size(0), grain, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      std::memcpy(to + row * columns, from + row * row_stride, row_bytes);
+    }
+  });
+}
 
 bool is_plain(const at::Tensor& tensor, at::ScalarType dtype) {
   return tensor.dim() == 2 && tensor.scalar_type() == dtype && tensor.device().is_cpu() &&
          tensor.layout() == c10::kStrided && !tensor.is_neg();
 }
 
+// Copies `addend` to the result first, if it is defined.
 template <class Number>
 std::unique_ptr<PreparedKernel> prepare(const at::Tensor& result, const at::Tensor& first,
                                         const at::Tensor& second, const at::Scalar& alpha,
-                                        const at::Scalar& beta, Addend addend) {
+                                        const at::Scalar& beta, const at::Tensor& addend) {
   if (kGemm<Number> == nullptr) return nullptr;
   const auto product = plan_product(result, first, second);
   if (!product) return nullptr;
-  return std::make_unique<Gemm<Number>>(*product, result, first, second, alpha.to<Number>(),
-                                        beta.to<Number>(), std::move(addend));
+  return make_kernel([it = *product, a = product->is_exchanged ? second : first,
+                      b = product->is_exchanged ? first : second, c = result,
+                      alpha = alpha.to<Number>(), beta = beta.to<Number>(), addend] {
+    auto* to = static_cast<Number*>(c.mutable_data_ptr());
+    if (addend.defined()) copy_rows(addend, to);
+    kGemm<Number>(&it.transposed_a, &it.transposed_b, &it.m, &it.n, &it.k, &alpha,
+                  static_cast<const Number*>(a.const_data_ptr()), &it.leading_a,
+                  static_cast<const Number*>(b.const_data_ptr()), &it.leading_b, &beta, to,
+                  &it.leading_c);
+  });
 }
 
 std::unique_ptr<PreparedKernel> prepare_for_dtype(const at::Tensor& result, const at::Tensor& first,
                                                   const at::Tensor& second, const at::Scalar& alpha,
-                                                  const at::Scalar& beta, Addend addend) {
+                                                  const at::Scalar& beta,
+                                                  const at::Tensor& addend) {
   const at::ScalarType dtype = result.scalar_type();
   if (!is_plain(result, dtype) || !is_plain(first, dtype) || !is_plain(second, dtype) ||
       first.size(0) != result.size(0) || second.size(1) != result.size(1) ||
       first.size(1) != second.size(0)) {
     return nullptr;
   }
-  if (dtype == at::kDouble) {
-    return prepare<double>(result, first, second, alpha, beta, std::move(addend));
-  }
+  if (dtype == at::kDouble) return prepare<double>(result, first, second, alpha, beta, addend);
   // At lower precision ATen uses oneDNN.
   const bool is_exact =
       at::globalContext().float32MatmulPrecision() == at::Float32MatmulPrecision::HIGHEST;
-  if (dtype == at::kFloat && is_exact) {
-    return prepare<float>(result, first, second, alpha, beta, std::move(addend));
-  }
-  return nullptr;
+  if (dtype != at::kFloat || !is_exact) return nullptr;
+  return prepare<float>(result, first, second, alpha, beta, addend);
 }
 
-// Empty if the rows cannot be copied as they are.
-std::optional<Addend> addend_for(const at::Tensor& result, const at::Tensor& self) {
-  if (self.dtype() != result.dtype() || !result.is_contiguous() || !self.is_contiguous() ||
-      self.is_neg()) {
-    return std::nullopt;
-  }
-  if (self.sizes() == result.sizes()) return Addend{self, false};
+// `self` in the shape of the result, without a copy; undefined if its rows cannot be copied as they
+// are.
+at::Tensor addend_for(const at::Tensor& result, const at::Tensor& self) {
+  const bool has_rows = self.dtype() == result.dtype() && result.is_contiguous() &&
+                        self.is_contiguous() && !self.is_neg();
   const bool is_row = self.dim() >= 1 && self.dim() <= 2 && self.numel() == result.size(1) &&
                       self.size(-1) == result.size(1);
-  if (is_row) return Addend{self, true};
-  return std::nullopt;
+  const bool fits = self.sizes() == result.sizes() || is_row;
+  return has_rows && fits ? self.expand_as(result) : at::Tensor();
 }
+
+constexpr KernelEntry kMatrixKernels[] = {
+    {"aten::addmm",
+     kEither<&prepare_addmm_with_blas, kStructured<at::native::structured_addmm_out_cpu>>},
+    {"aten::bmm", kStructured<at::native::structured_bmm_out_cpu>},
+    {"aten::mm", kEither<&prepare_mm_with_blas, kStructured<at::native::structured_mm_out_cpu>>},
+};
 
 }  // namespace
 
@@ -213,40 +189,19 @@ std::unique_ptr<PreparedKernel> prepare_addmm_with_blas(const KernelCall& call) 
   const at::Scalar beta = call.arguments[3].toScalar();
   const at::Scalar alpha = call.arguments[4].toScalar();
   if (beta.isComplex() || alpha.isComplex() || result.dim() != 2) return nullptr;
-  Addend addend;
+  at::Tensor addend;
   if (beta.toDouble() != 0.0 && !self.is_same(result)) {
-    auto found = addend_for(result, self);
-    if (!found) return nullptr;
-    addend = std::move(*found);
+    addend = addend_for(result, self);
+    if (!addend.defined()) return nullptr;
   }
   return prepare_for_dtype(result, call.arguments[1].toTensor(), call.arguments[2].toTensor(),
-                           alpha, beta, std::move(addend));
+                           alpha, beta, addend);
 }
 
 std::unique_ptr<PreparedKernel> prepare_mm_with_blas(const KernelCall& call) {
   return prepare_for_dtype(call.outputs[0], call.arguments[0].toTensor(),
                            call.arguments[1].toTensor(), /*alpha=*/1, /*beta=*/0, {});
 }
-
-namespace {
-
-std::unique_ptr<PreparedKernel> prepare_addmm(const KernelCall& call) {
-  if (auto kernel = prepare_addmm_with_blas(call)) return kernel;
-  return kStructured<at::native::structured_addmm_out_cpu>(call);
-}
-
-std::unique_ptr<PreparedKernel> prepare_mm(const KernelCall& call) {
-  if (auto kernel = prepare_mm_with_blas(call)) return kernel;
-  return kStructured<at::native::structured_mm_out_cpu>(call);
-}
-
-constexpr KernelEntry kMatrixKernels[] = {
-    {"aten::addmm", &prepare_addmm},
-    {"aten::bmm", kStructured<at::native::structured_bmm_out_cpu>},
-    {"aten::mm", &prepare_mm},
-};
-
-}  // namespace
 
 KernelTable matrix_kernels() { return kMatrixKernels; }
 

@@ -1,4 +1,3 @@
-
 #include "torch_ir/runtime/kernels/families.h"
 #include "torch_ir/runtime/kernels/structured.h"
 

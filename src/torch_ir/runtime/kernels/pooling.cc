@@ -188,14 +188,34 @@ int64_t element(const std::vector<int64_t>& numbers, size_t dimension, int64_t m
   return numbers[std::min(dimension, numbers.size() - 1)];
 }
 
+struct RunAvgPool2d {
+  template <class Op, class Found>
+  static void impl(Op& op, const Found& found, const at::Tensor& self,
+                   at::IntArrayRef /*kernel_size*/, at::IntArrayRef /*stride*/,
+                   at::IntArrayRef /*padding*/, bool ceil_mode, bool count_include_pad,
+                   std::optional<int64_t> divisor_override) {
+    op.impl(self, found.kH, found.kW, found.dH, found.dW, found.padH, found.padW, ceil_mode,
+            count_include_pad, divisor_override, op.output(0));
+  }
+};
+
+constexpr KernelEntry kPoolingKernels[] = {
+    {"aten::_adaptive_avg_pool2d", kOutFunction<&at::native::adaptive_avg_pool2d_out_cpu>},
+    {"aten::avg_pool2d", kStructured<at::native::structured_avg_pool2d_out_cpu, 1, RunAvgPool2d>},
+    {"aten::max_pool2d_with_indices",
+     kEither<&prepare_max_pool2d_values,
+             kStructured<at::native::structured_max_pool2d_with_indices_out_cpu, 2>>},
+};
+
 }  // namespace
 
 std::unique_ptr<PreparedKernel> prepare_max_pool2d_values(const KernelCall& call) {
   const at::Tensor& input = call.arguments[0].toTensor();
   const at::Tensor& output = call.outputs[0];
-  const bool takes_call = input.scalar_type() == at::kFloat && output.scalar_type() == at::kFloat &&
-                          input.device().is_cpu() && input.dim() >= 3 && !input.is_neg() &&
-                          input.is_contiguous() && output.is_contiguous() && output.numel() > 0;
+  const bool takes_call = !call.is_used[1] && input.scalar_type() == at::kFloat &&
+                          output.scalar_type() == at::kFloat && input.device().is_cpu() &&
+                          input.dim() >= 3 && !input.is_neg() && input.is_contiguous() &&
+                          output.is_contiguous() && output.numel() > 0;
   if (!takes_call) return nullptr;
   const auto axis = [&](size_t dimension) {
     const int64_t window = element(call.arguments[1].toIntVector(), dimension, 1);
@@ -209,34 +229,6 @@ std::unique_ptr<PreparedKernel> prepare_max_pool2d_values(const KernelCall& call
   };
   return std::make_unique<MaxPool2dValues>(input, output, axis(0), axis(1));
 }
-
-namespace {
-
-struct RunAvgPool2d {
-  template <class Op, class Found>
-  static void impl(Op& op, const Found& found, const at::Tensor& self,
-                   at::IntArrayRef /*kernel_size*/, at::IntArrayRef /*stride*/,
-                   at::IntArrayRef /*padding*/, bool ceil_mode, bool count_include_pad,
-                   std::optional<int64_t> divisor_override) {
-    op.impl(self, found.kH, found.kW, found.dH, found.dW, found.padH, found.padW, ceil_mode,
-            count_include_pad, divisor_override, op.output(0));
-  }
-};
-
-std::unique_ptr<PreparedKernel> prepare_max_pool2d(const KernelCall& call) {
-  if (!call.is_used[1]) {
-    if (auto kernel = prepare_max_pool2d_values(call)) return kernel;
-  }
-  return kStructured<at::native::structured_max_pool2d_with_indices_out_cpu, 2>(call);
-}
-
-constexpr KernelEntry kPoolingKernels[] = {
-    {"aten::_adaptive_avg_pool2d", kOutFunction<&at::native::adaptive_avg_pool2d_out_cpu>},
-    {"aten::avg_pool2d", kStructured<at::native::structured_avg_pool2d_out_cpu, 1, RunAvgPool2d>},
-    {"aten::max_pool2d_with_indices", &prepare_max_pool2d},
-};
-
-}  // namespace
 
 KernelTable pooling_kernels() { return kPoolingKernels; }
 

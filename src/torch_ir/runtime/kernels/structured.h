@@ -219,4 +219,14 @@ constexpr PrepareKernel kOutFunction = &prepare_function<kFunction, kNumOutputs>
 template <auto kFunction>
 constexpr PrepareKernel kInPlaceFunction = &prepare_function<kFunction, 0>;
 
+// Prepares `kFirst`, or `kSecond` for calls that it does not take.
+template <PrepareKernel kFirst, PrepareKernel kSecond>
+std::unique_ptr<PreparedKernel> prepare_either(const KernelCall& call) {
+  std::unique_ptr<PreparedKernel> kernel = kFirst(call);
+  return kernel != nullptr ? std::move(kernel) : kSecond(call);
+}
+
+template <PrepareKernel kFirst, PrepareKernel kSecond>
+constexpr PrepareKernel kEither = &prepare_either<kFirst, kSecond>;
+
 }  // namespace torch_ir

@@ -53,13 +53,10 @@ const std::unordered_multimap<std::string, c10::OperatorHandle>& out_overloads()
   return table;
 }
 
-// Whether the operator writes to nothing, running statistics included, and so may run twice.
-bool is_repeatable(const c10::OperatorHandle& op) {
-  return !op.schema().is_mutable() && facts_of(op).updates_statistics.empty();
-}
-
 std::optional<c10::OperatorHandle> find_out_overload(const c10::OperatorHandle& op) {
-  if (!is_repeatable(op) || facts_of(op).uses_results_as_scratch) return std::nullopt;
+  // The first run calls the operator as well, which must not write twice to its arguments.
+  const bool writes = op.schema().is_mutable() || !facts_of(op).updates_statistics.empty();
+  if (writes || facts_of(op).uses_results_as_scratch) return std::nullopt;
   const auto [begin, end] = out_overloads().equal_range(op.schema().name());
   const auto found = std::find_if(begin, end, [&](const auto& entry) {
     return is_out_overload(op.schema(), entry.second.schema());

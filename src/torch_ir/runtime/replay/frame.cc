@@ -12,7 +12,6 @@
 #include <chrono>
 #include <optional>
 #include <stdexcept>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -64,13 +63,7 @@ bool OutputMemory::is_unshared() const {
     return returned.tensor.use_count() == 1 && returned.tensor.weak_use_count() == 1;
   });
   if (!are_released || storage_.use_count() != 1 + returned_.size()) return false;
-  acquire_released();
-  // The caller may have resized the tensor.
-  return storage_.data() == data_ && storage_.nbytes() == bytes_;
-}
-
-// The counts were read relaxed; acquire what other threads did before they let go.
-void OutputMemory::acquire_released() const {
+  // The counts were read relaxed; acquire what other threads did before they let go.
 #ifdef __SANITIZE_THREAD__
   // ThreadSanitizer understands reference counts, but not fences.
   for (const Returned& returned : returned_) const at::Tensor counted = returned.tensor;
@@ -78,6 +71,8 @@ void OutputMemory::acquire_released() const {
 #else
   std::atomic_thread_fence(std::memory_order_acquire);
 #endif
+  // The caller may have resized the tensor.
+  return storage_.data() == data_ && storage_.nbytes() == bytes_;
 }
 
 void* OutputMemory::take() {
@@ -118,10 +113,10 @@ Frame::Frame(std::shared_ptr<const Trace> trace, const std::vector<at::Tensor>& 
   needs_.resize(trace_->calls.size(), NeededMemory::kAll);
   for (size_t i = 0; i < trace_->inputs.size(); ++i) {
     if (!trace_->inputs[i]) continue;
-    inputs_.push_back({i, trace_->tensors[*trace_->inputs[i]].buffer, data_of(inputs[i])});
+    inputs_.push_back({i, trace_->tensors[*trace_->inputs[i]].buffer});
   }
   const at::Tensor returned = memory_for_returned();
-  make_storages(returned);
+  make_storages(inputs, returned);
   bind_outputs();
   for (size_t i = 0; i < trace_->calls.size(); ++i) prepare(i, uses_kernels);
 }
@@ -137,7 +132,7 @@ at::Tensor Frame::memory_for_returned() const {
   return at::zeros({static_cast<int64_t>(bytes)}, at::kByte);
 }
 
-void Frame::make_storages(const at::Tensor& returned) {
+void Frame::make_storages(const std::vector<at::Tensor>& inputs, const at::Tensor& returned) {
   auto* arena = static_cast<char*>(arena_.mutable_data_ptr());
   for (size_t id = 0; id < storages_.size(); ++id) {
     const auto& [kind, bytes, place] = trace_->buffers[id];
@@ -155,7 +150,7 @@ void Frame::make_storages(const at::Tensor& returned) {
   }
   for (const InputBinding& input : inputs_) {
     storages_[input.buffer] =
-        storage_over(const_cast<void*>(input.data), trace_->buffers[input.buffer].bytes);
+        storage_over(data_of(inputs[input.input]), trace_->buffers[input.buffer].bytes);
   }
   for (size_t id = 0; id < storages_.size(); ++id) {
     const BufferId owner = trace_->buffers[id].place.owner;
@@ -165,30 +160,24 @@ void Frame::make_storages(const at::Tensor& returned) {
 
 void Frame::bind_outputs() {
   const Trace& trace = *trace_;
-  std::unordered_map<BufferId, OutputBinding> bindings;
-  for (const InputBinding& input : inputs_) {
-    bindings[input.buffer] = {OutputSource::kInputView, input.input};
-  }
-  for (size_t i = 0; i < output_memory_.size(); ++i) {
-    bindings[output_memory_[i].buffer()] = {OutputSource::kMemory, i};
-  }
-  std::unordered_map<TensorId, size_t> first_outputs;
   for (size_t i = 0; i < trace.outputs.size(); ++i) {
     const TensorId id = trace.outputs[i];
     const BufferId buffer = trace.tensors[id].buffer;
-    if (const auto [first, is_first] = first_outputs.try_emplace(id, i); !is_first) {
-      outputs_.push_back({OutputSource::kOutput, first->second});
-    } else if (trace.buffers[buffer].kind == BufferKind::kConstant) {
-      outputs_.push_back({OutputSource::kConstant, 0});
-    } else if (const auto found = bindings.find(buffer); found != bindings.end()) {
-      outputs_.push_back(found->second);
-      if (found->second.source == OutputSource::kInputView &&
-          trace.inputs[found->second.index] == id) {
-        outputs_.back().source = OutputSource::kInput;
-      }
-    } else {
-      outputs_.push_back({OutputSource::kReturned, buffer});
+    const auto first = std::ranges::find(trace.outputs, id) - trace.outputs.begin();
+    const auto input = std::ranges::find(inputs_, buffer, &InputBinding::buffer);
+    const auto memory = std::ranges::find(output_memory_, buffer, &OutputMemory::buffer);
+    OutputBinding binding{OutputSource::kReturned, buffer};
+    if (static_cast<size_t>(first) < i) {
+      binding = {OutputSource::kOutput, static_cast<size_t>(first)};
+    } else if (trace.kind(id) == BufferKind::kConstant) {
+      binding = {OutputSource::kConstant, 0};
+    } else if (input != inputs_.end()) {
+      const bool is_whole = trace.inputs[input->input] == id;
+      binding = {is_whole ? OutputSource::kInput : OutputSource::kInputView, input->input};
+    } else if (memory != output_memory_.end()) {
+      binding = {OutputSource::kMemory, static_cast<size_t>(memory - output_memory_.begin())};
     }
+    outputs_.push_back(binding);
   }
 }
 
@@ -211,17 +200,14 @@ c10::IValue Frame::argument(const TraceArgument& argument) {
   });
 }
 
-bool Frame::is_constant(const TraceArgument& argument) const {
-  return std::ranges::all_of(tensors_of(argument), [this](TensorId tensor) {
-    return trace_->kind(tensor) == BufferKind::kConstant;
-  });
-}
-
 KernelCall Frame::kernel_call(const TraceCall& traced) {
   KernelCall call{traced.op, {}, {}, {}, {}};
+  const auto is_constant = [this](TensorId tensor) {
+    return trace_->kind(tensor) == BufferKind::kConstant;
+  };
   for (const TraceArgument& traced_argument : traced.arguments) {
     call.arguments.push_back(argument(traced_argument));
-    call.is_constant.push_back(is_constant(traced_argument));
+    call.is_constant.push_back(std::ranges::all_of(tensors_of(traced_argument), is_constant));
   }
   for (const TensorId output : traced.outputs) {
     const BufferPlace& place = trace_->buffer_of(output).place;
@@ -258,10 +244,7 @@ void Frame::prepare(size_t index, bool uses_kernels) {
   } else if (!kernel->writes_unused()) {
     needs_[index] = NeededMemory::kUsed;
   }
-  kernel = with_checked_values(call, std::move(kernel));
-  add_users(index, kernel.get());
-  steps_.push_back({std::move(kernel), index});
-  add_releases(index);
+  add_step(index, with_checked_values(call, std::move(kernel)));
 }
 
 std::unique_ptr<PreparedKernel> Frame::returning_call(size_t index, const KernelCall& call) {
@@ -283,24 +266,20 @@ std::unique_ptr<PreparedKernel> Frame::returning_call(size_t index, const Kernel
       });
 }
 
-void Frame::add_users(size_t index, PreparedKernel* kernel) {
-  std::unordered_set<BufferId> buffers;
+// Adds the step of a call, and one that releases each result of an operator that it reads last.
+void Frame::add_step(size_t index, std::unique_ptr<PreparedKernel> kernel) {
+  PreparedKernel* const user = kernel.get();
+  steps_.push_back({std::move(kernel), index});
+  std::unordered_set<BufferId> owners;
   for (const TensorId tensor : tensors_and_outputs_of(trace_->calls[index])) {
-    const BufferId buffer = trace_->tensors[tensor].buffer;
-    const BufferPlace& place = trace_->buffers[buffer].place;
-    const bool moves = place.placement != Placement::kArena &&
-                       trace_->buffers[buffer].kind != BufferKind::kConstant;
-    if (moves && buffers.insert(place.owner).second) users_[place.owner].push_back(kernel);
-  }
-}
-
-void Frame::add_releases(size_t index) {
-  for (const TensorId tensor : tensors_and_outputs_of(trace_->calls[index])) {
-    const BufferId buffer = trace_->buffer_of(tensor).place.owner;
-    const BufferPlace& place = trace_->buffers[buffer].place;
+    const BufferId owner = trace_->buffer_of(tensor).place.owner;
+    const auto& [kind, bytes, place] = trace_->buffers[owner];
+    if (kind == BufferKind::kConstant || place.placement == Placement::kArena) continue;
+    if (!owners.insert(owner).second) continue;
+    users_[owner].push_back(user);
     if (place.placement == Placement::kReturned && place.last_call == index) {
       steps_.push_back(
-          {make_kernel([&storage = returned_[buffer]] { storage = c10::Storage(); }), index});
+          {make_kernel([&storage = returned_[owner]] { storage = c10::Storage(); }), index});
     }
   }
 }
@@ -310,12 +289,6 @@ void Frame::move(BufferId buffer, void* data) {
   if (storage->data() == data) return;
   storage->set_data_ptr_noswap(c10::DataPtr(data, c10::kCPU));
   for (PreparedKernel* kernel : users_[buffer]) kernel->on_moved(storage);
-}
-
-void Frame::begin_run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs) {
-  outputs.clear();
-  for (const InputBinding& input : inputs_) move(input.buffer, data_of(inputs[input.input]));
-  for (OutputMemory& memory : output_memory_) move(memory.buffer(), memory.take());
 }
 
 at::Tensor Frame::output(size_t index, const std::vector<at::Tensor>& inputs,
@@ -340,7 +313,7 @@ at::Tensor Frame::output(size_t index, const std::vector<at::Tensor>& inputs,
   }
 }
 
-void Frame::end_run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs) {
+void Frame::take_outputs(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs) {
   outputs.reserve(outputs_.size());
   for (size_t i = 0; i < outputs_.size(); ++i) outputs.push_back(output(i, inputs, outputs));
   for (const OutputBinding& binding : outputs_) {
@@ -362,7 +335,9 @@ void Frame::tell_values(size_t& next, size_t num_calls, const OnValue& on_value)
 void Frame::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
                 std::vector<double>* seconds, const OnValue* on_value) {
   using Clock = std::chrono::steady_clock;
-  begin_run(inputs, outputs);
+  outputs.clear();
+  for (const InputBinding& input : inputs_) move(input.buffer, data_of(inputs[input.input]));
+  for (OutputMemory& memory : output_memory_) move(memory.buffer(), memory.take());
   Clock::time_point last;
   if (seconds != nullptr) last = Clock::now();
   size_t next_value = 0;
@@ -381,7 +356,7 @@ void Frame::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& 
     last = now;
   }
   if (on_value != nullptr) tell_values(next_value, TraceValue::kNever, *on_value);
-  end_run(inputs, outputs);
+  take_outputs(inputs, outputs);
 }
 
 }  // namespace torch_ir

@@ -38,7 +38,6 @@ class OutputMemory {
   };
 
   bool is_unshared() const;
-  void acquire_released() const;
 
   BufferId buffer_;
   size_t bytes_;
@@ -72,7 +71,6 @@ class Frame {
   struct InputBinding {
     size_t input;
     BufferId buffer;
-    const void* data;
   };
   enum class OutputSource {
     kConstant,
@@ -90,20 +88,17 @@ class Frame {
   };
 
   at::Tensor memory_for_returned() const;
-  void make_storages(const at::Tensor& returned);
+  void make_storages(const std::vector<at::Tensor>& inputs, const at::Tensor& returned);
   void bind_outputs();
   const at::Tensor& tensor(TensorId id);
   c10::IValue argument(const TraceArgument& argument);
-  bool is_constant(const TraceArgument& argument) const;
   KernelCall kernel_call(const TraceCall& call);
   void prepare(size_t index, bool uses_kernels);
   std::unique_ptr<PreparedKernel> returning_call(size_t index, const KernelCall& call);
-  void add_users(size_t index, PreparedKernel* kernel);
-  void add_releases(size_t index);
+  void add_step(size_t index, std::unique_ptr<PreparedKernel> kernel);
 
   void move(BufferId buffer, void* data);
-  void begin_run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs);
-  void end_run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs);
+  void take_outputs(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs);
   // Gives the values from `next` on that `num_calls` calls have made, and advances `next`.
   void tell_values(size_t& next, size_t num_calls, const OnValue& on_value);
   at::Tensor output(size_t index, const std::vector<at::Tensor>& inputs,

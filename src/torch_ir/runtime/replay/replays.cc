@@ -50,22 +50,18 @@ InputLayout::InputLayout(const GraphRange& range, const std::vector<at::Tensor>&
   }
 }
 
-bool InputLayout::matches(const Input& input, const at::Tensor& tensor) {
-  if (!tensor.defined() || tensor.scalar_type() != input.dtype || tensor.sizes() != input.sizes ||
-      keys_of(tensor) != input.keys) {
+bool InputLayout::Input::matches(const at::Tensor& tensor) const {
+  if (!tensor.defined() || tensor.scalar_type() != dtype || tensor.sizes() != sizes ||
+      keys_of(tensor) != keys) {
     return false;
   }
-  if (input.number) return c10::IValue(tensor.item()) == *input.number;
+  if (number) return c10::IValue(tensor.item()) == *number;
   // The keys say whether it has strides.
-  return tensor.layout() != c10::kStrided || tensor.strides() == input.strides;
+  return tensor.layout() != c10::kStrided || tensor.strides() == strides;
 }
 
 bool InputLayout::matches(const std::vector<at::Tensor>& inputs) const {
-  if (inputs.size() != inputs_.size() || !(settings_ == current_settings())) return false;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!matches(inputs_[i], inputs[i])) return false;
-  }
-  return true;
+  return settings_ == current_settings() && std::ranges::equal(inputs_, inputs, &Input::matches);
 }
 
 Replays::Replays(GraphRange range, const ExecutionOptions& options)
@@ -152,7 +148,11 @@ Replays::FrameRef Replays::make(const std::vector<at::Tensor>& inputs,
     if (!range_.graph->symbols.empty()) range_.graph->symbols.bind(values);
   }
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (const std::shared_ptr<Layout> layout = find_layout(inputs)) {
+  const auto found = std::ranges::find_if(
+      layouts_, [&](const auto& layout) { return layout->inputs.matches(inputs); });
+  if (found != layouts_.end()) {
+    layouts_.splice(layouts_.begin(), layouts_, found);
+    const std::shared_ptr<Layout>& layout = layouts_.front();
     return FrameRef(new PooledFrame{layout, {layout->trace, inputs, options_.kernels}});
   }
   const bool is_asked_for = options.symbols != nullptr || options.record != nullptr;
@@ -174,14 +174,6 @@ bool Replays::may_trace(const std::vector<at::Tensor>& inputs) {
   met_.erase(met);
   runs_since_trace_ = 0;
   return true;
-}
-
-std::shared_ptr<Replays::Layout> Replays::find_layout(const std::vector<at::Tensor>& inputs) {
-  const auto found = std::ranges::find_if(
-      layouts_, [&](const auto& layout) { return layout->inputs.matches(inputs); });
-  if (found == layouts_.end()) return nullptr;
-  layouts_.splice(layouts_.begin(), layouts_, found);
-  return layouts_.front();
 }
 
 Replays::FrameRef Replays::make_layout(const std::vector<at::Tensor>& inputs,

@@ -34,6 +34,8 @@ class InputLayout {
 
  private:
   struct Input {
+    bool matches(const at::Tensor& tensor) const;
+
     c10::ScalarType dtype;
     c10::DispatchKeySet keys;
     at::DimVector sizes;
@@ -48,7 +50,6 @@ class InputLayout {
   };
 
   static Settings current_settings();
-  static bool matches(const Input& input, const at::Tensor& tensor);
 
   Settings settings_;
   std::vector<Input> inputs_;
@@ -110,7 +111,6 @@ class Replays {
   FrameRef take_pooled(const std::vector<at::Tensor>& inputs);
   FrameRef make(const std::vector<at::Tensor>& inputs, const ReplayOptions& options);
   bool may_trace(const std::vector<at::Tensor>& inputs);
-  std::shared_ptr<Layout> find_layout(const std::vector<at::Tensor>& inputs);
   FrameRef make_layout(const std::vector<at::Tensor>& inputs, SymbolValues* symbols);
   void forget_oldest();
   void become_exact();

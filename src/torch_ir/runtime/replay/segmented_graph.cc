@@ -2,6 +2,7 @@
 
 #include <ATen/ops/scalar_tensor.h>
 
+#include <algorithm>
 #include <chrono>
 #include <unordered_set>
 #include <utility>
@@ -10,11 +11,6 @@
 
 namespace torch_ir {
 namespace {
-
-// A replay threw, maybe after it wrote to values of the run.
-struct ReplayFailed {
-  bool fails_always;
-};
 
 constexpr const char* kSharedReason = "it is near a write to memory that two values share";
 constexpr const char* kFailedReason = "its replay fails where a run step by step does not";
@@ -42,7 +38,8 @@ bool share_memory(const std::vector<at::Tensor>& tensors) {
 
 // Whether writes to an input could show in another input or constant.
 bool may_see_writes(const GraphRange& range, const std::vector<at::Tensor>& inputs) {
-  const bool writes_inputs = range.writes_inputs();
+  const bool writes_inputs = std::ranges::any_of(
+      range.inputs, [&](const GraphPort& input) { return range.value(input).is_written; });
   if (!writes_inputs && !range.is_whole) return false;
   std::vector<at::Tensor> tensors = inputs;
   if (!writes_inputs) {
@@ -89,15 +86,14 @@ const OnValue* observer_of(const SegmentedRunRecord* record) {
 SegmentedGraph::SegmentedGraph(const LoweredGraph& graph, const ExecutionOptions& options)
     : graph_(graph),
       options_(options),
-      cutter_(graph),
+      read_until_(find_last_reads(graph)),
       run_body_of_([this](const LoweredGraph& body, const Stack& inputs, SymbolValues* symbols) {
         return bodies_.at(&body)->run_body(inputs, symbols);
       }) {
   const size_t num_nodes = graph.nodes.size();
   const std::string reason = reason_for(graph, options);
   if (!reason.empty()) {
-    segments_[0] = std::make_shared<const Segment>(Segment{0, num_nodes});
-    for (size_t i = 0; i < num_nodes; ++i) reasons_[i] = reason;
+    add_steps(0, num_nodes, reason);
   } else {
     whole_segment_ = std::make_shared<const Segment>(
         Segment{0, num_nodes, std::make_unique<Replays>(whole_range(graph), options)});
@@ -120,8 +116,9 @@ SegmentedGraph::~SegmentedGraph() = default;
 
 void SegmentedGraph::add_replayed(size_t first, size_t last) {
   if (first == last) return;
+  GraphRange range = cut_range(graph_, read_until_, first, last);
   segments_[first] = std::make_shared<const Segment>(
-      Segment{first, last, std::make_unique<Replays>(cutter_.cut(first, last), options_)});
+      Segment{first, last, std::make_unique<Replays>(std::move(range), options_)});
 }
 
 void SegmentedGraph::add_steps(size_t first, size_t last, const std::string& reason) {
@@ -180,35 +177,37 @@ void SegmentedGraph::run(const std::vector<at::Tensor>& inputs, std::vector<at::
   SymbolValues symbols;
   if (is_checked) symbols = graph_.symbols.bind(input_values(graph_, inputs));
   SymbolValues* const checked = is_checked ? &symbols : nullptr;
-  const bool may_replay = !lacks_strides(graph_, inputs);
-  if (may_replay && run_whole(inputs, outputs, {true, checked, nullptr}, record)) return;
+  const auto result = run_whole(inputs, outputs, {true, checked, nullptr}, record);
+  if (result == ReplayResult::kDone) return;
   const Stack values = input_values(graph_, inputs);
-  if (!is_checked && !graph_.symbols.empty()) graph_.symbols.bind(values);
-  outputs = caller_outputs(graph_, run_segments(values, checked, record));
+  if (!graph_.symbols.empty()) symbols = graph_.symbols.bind(values);
+  if (result == ReplayResult::kFailed && observer_of(record) == nullptr) {
+    outputs = caller_outputs(graph_, run_steps(graph_, values, checked));
+    cut(*whole_segment_, {kFailedReason, std::nullopt});
+  } else {
+    outputs = caller_outputs(graph_, run_segments(values, checked, record));
+  }
 }
 
-bool SegmentedGraph::run_whole(const std::vector<at::Tensor>& inputs,
-                               std::vector<at::Tensor>& outputs, ReplayOptions options,
-                               SegmentedRunRecord* record) {
-  if (whole_.load(std::memory_order_acquire) == nullptr) return false;
-  if (graph_.writes_in_place && may_see_writes(whole_segment_->replays->range(), inputs)) {
-    return false;
+std::optional<ReplayResult> SegmentedGraph::run_whole(const std::vector<at::Tensor>& inputs,
+                                                      std::vector<at::Tensor>& outputs,
+                                                      ReplayOptions options,
+                                                      SegmentedRunRecord* record) {
+  if (lacks_strides(graph_, inputs) || whole_.load(std::memory_order_acquire) == nullptr ||
+      (graph_.writes_in_place && may_see_writes(whole_segment_->replays->range(), inputs))) {
+    return std::nullopt;
   }
   ReplayRecord replay;
   if (record != nullptr) options.record = &replay;
   options.on_value = observer_of(record);
   const auto result = try_replay(*whole_segment_, inputs, outputs, options);
-  if (result == ReplayResult::kFailed && options.on_value == nullptr) {
-    outputs = run_graph(graph_, inputs, options.symbols != nullptr);
-    cut(*whole_segment_, {kFailedReason, std::nullopt});
-    return true;
+  if (result == ReplayResult::kDone && record != nullptr) {
+    record->replayed.push_back(std::move(replay));
   }
-  if (result != ReplayResult::kDone) return false;
-  if (record != nullptr) record->replayed.push_back(std::move(replay));
-  return true;
+  return result;
 }
 
-std::vector<c10::IValue> SegmentedGraph::run_body(const Stack& inputs, SymbolValues* symbols) {
+Stack SegmentedGraph::run_body(const Stack& inputs, SymbolValues* symbols) {
   if (whole_.load(std::memory_order_acquire) != nullptr) {
     const GraphRange& range = whole_segment_->replays->range();
     const auto tensors = to_ports(range, [&](size_t i) -> const c10::IValue& { return inputs[i]; });
@@ -216,7 +215,7 @@ std::vector<c10::IValue> SegmentedGraph::run_body(const Stack& inputs, SymbolVal
     const bool may_replay = tensors && !(graph_.writes_in_place && may_see_writes(range, *tensors));
     if (may_replay && try_replay(*whole_segment_, *tensors, outputs, {false, symbols, nullptr}) ==
                           ReplayResult::kDone) {
-      std::vector<c10::IValue> values;
+      Stack values;
       for (size_t i = 0; i < outputs.size(); ++i) {
         values.push_back(from_port(range.value(range.outputs[i]), outputs[i]));
       }
@@ -226,46 +225,45 @@ std::vector<c10::IValue> SegmentedGraph::run_body(const Stack& inputs, SymbolVal
   return run_segments(inputs, symbols, nullptr);
 }
 
-std::vector<c10::IValue> SegmentedGraph::run_segments(const Stack& inputs, SymbolValues* symbols,
-                                                      SegmentedRunRecord* record) {
+Stack SegmentedGraph::run_segments(const Stack& inputs, SymbolValues* symbols,
+                                   SegmentedRunRecord* record) {
   const PlainKernelsGuard guard;
   StepRun run(graph_, inputs, symbols, &run_body_of_);
   while (!run.is_done()) {
     const SegmentRef segment = segment_at(run.next_step());
-    try {
-      if (!replay(*segment, run, symbols, record)) run_to(segment->last, run, record);
-    } catch (const ReplayFailed& failed) {
+    const ReplayResult result = replay(*segment, run, symbols, record);
+    if (result == ReplayResult::kNotReplayed) run_to(segment->last, run, record);
+    if (result == ReplayResult::kFailed || result == ReplayResult::kNeedsExact) {
+      // It may have written to values of the run.
       StepRun steps(graph_, inputs, symbols);
       run_to(graph_.nodes.size(), steps, record);
-      if (failed.fails_always) cut(*segment, {kFailedReason, std::nullopt});
+      if (result == ReplayResult::kFailed) cut(*segment, {kFailedReason, std::nullopt});
       return steps.outputs();
     }
   }
   return run.outputs();
 }
 
-// False if the nodes of `segment` must run step by step; otherwise it was replayed or cut.
-bool SegmentedGraph::replay(const Segment& segment, StepRun& run, SymbolValues* symbols,
-                            SegmentedRunRecord* record) {
+ReplayResult SegmentedGraph::replay(const Segment& segment, StepRun& run, SymbolValues* symbols,
+                                    SegmentedRunRecord* record) {
   // run_whole replays the whole graph, or nothing does this time.
-  if (segment.replays == nullptr || segment.replays->range().is_whole) return false;
+  if (segment.replays == nullptr || segment.replays->range().is_whole) {
+    return ReplayResult::kNotReplayed;
+  }
   const GraphRange& range = segment.replays->range();
   const auto inputs = to_ports(
       range, [&](size_t i) -> const c10::IValue& { return run.value(range.inputs[i].value); });
-  if (!inputs) return false;
+  if (!inputs) return ReplayResult::kNotReplayed;
   if (may_see_writes(range, *inputs)) {
     cut(segment, {kSharedReason, std::nullopt});
-    return true;
+    return ReplayResult::kDone;
   }
   std::vector<at::Tensor> outputs;
   ReplayRecord replayed;
   const auto result =
       try_replay(segment, *inputs, outputs,
                  {false, symbols, record == nullptr ? nullptr : &replayed, observer_of(record)});
-  if (!result) return true;
-  if (result == ReplayResult::kFailed) throw ReplayFailed{true};
-  if (result == ReplayResult::kNeedsExact) throw ReplayFailed{false};
-  if (result == ReplayResult::kNotReplayed) return false;
+  if (result != ReplayResult::kDone) return result.value_or(ReplayResult::kDone);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const GraphPort& port = range.outputs[i];
     run.set(port.value, from_port(range.value(port), outputs[i]));
@@ -273,7 +271,7 @@ bool SegmentedGraph::replay(const Segment& segment, StepRun& run, SymbolValues* 
   for (const ValueId value : range.released) run.set(value, c10::IValue());
   run.skip_to(segment.last);
   if (record != nullptr) record->replayed.push_back(std::move(replayed));
-  return true;
+  return ReplayResult::kDone;
 }
 
 void SegmentedGraph::run_to(size_t last, StepRun& run, SegmentedRunRecord* record) const {

@@ -63,13 +63,16 @@ class SegmentedGraph {
   void cut(const Segment& segment, const TraceRefused& refused);
   SegmentRef segment_at(size_t node) const;
 
-  bool run_whole(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
-                 ReplayOptions options, SegmentedRunRecord* record);
-  std::vector<c10::IValue> run_body(const Stack& inputs, SymbolValues* symbols);
-  std::vector<c10::IValue> run_segments(const Stack& inputs, SymbolValues* symbols,
+  // Nothing if the whole graph is not replayed in one, at least this time.
+  std::optional<ReplayResult> run_whole(const std::vector<at::Tensor>& inputs,
+                                        std::vector<at::Tensor>& outputs, ReplayOptions options,
                                         SegmentedRunRecord* record);
-  bool replay(const Segment& segment, StepRun& run, SymbolValues* symbols,
-              SegmentedRunRecord* record);
+  Stack run_body(const Stack& inputs, SymbolValues* symbols);
+  Stack run_segments(const Stack& inputs, SymbolValues* symbols, SegmentedRunRecord* record);
+  // Done also if it has cut the segment, so that `run` has not advanced.
+  ReplayResult replay(const Segment& segment, StepRun& run, SymbolValues* symbols,
+                      SegmentedRunRecord* record);
+  // Nothing if it has cut the segment.
   std::optional<ReplayResult> try_replay(const Segment& segment,
                                          const std::vector<at::Tensor>& inputs,
                                          std::vector<at::Tensor>& outputs,
@@ -83,7 +86,7 @@ class SegmentedGraph {
 
   const LoweredGraph& graph_;
   const ExecutionOptions options_;
-  const RangeCutter cutter_;
+  const std::vector<size_t> read_until_;
   std::unordered_map<const LoweredGraph*, std::unique_ptr<SegmentedGraph>> bodies_;
   const BodyRunner run_body_of_;
   // The whole graph, kept for runs that go on while it is cut.

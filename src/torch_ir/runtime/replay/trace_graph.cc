@@ -1,3 +1,5 @@
+#include <ATen/ops/from_blob.h>
+
 #include <algorithm>
 #include <optional>
 #include <unordered_set>
@@ -10,20 +12,6 @@
 
 namespace torch_ir {
 namespace {
-
-// Inputs that share a tensor or memory now may be separate in the next run.
-at::Tensor separate(const at::Tensor& plain) {
-  size_t extent = plain.numel() == 0 ? 0 : 1;
-  for (int64_t d = 0; d < plain.dim() && extent > 0; ++d) {
-    extent += static_cast<size_t>((plain.size(d) - 1) * plain.stride(d));
-  }
-  c10::Storage storage(c10::Storage::use_byte_size_t(), extent * plain.itemsize(),
-                       c10::DataPtr(plain.mutable_data_ptr(), plain.device()), nullptr, false);
-  at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
-      std::move(storage), c10::DispatchKeySet(c10::DispatchKey::CPU), plain.dtype());
-  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(plain.sizes(), plain.strides());
-  return tensor;
-}
 
 std::optional<size_t> first_reader(const GraphRange& range, ValueId value) {
   for (size_t i = range.first; i < range.last; ++i) {
@@ -45,12 +33,16 @@ Stack separate_values(const GraphRange& range, const std::vector<at::Tensor>& in
       values.emplace_back(input.item());
       continue;
     }
-    if (input.layout() != c10::kStrided || input.is_conj() || input.is_neg()) {
+    if (input.layout() != c10::kStrided || input.is_quantized() || input.is_conj() ||
+        input.is_neg()) {
       throw TraceRefused{"it reads a tensor that is not dense",
                          first_reader(range, range.inputs[i].value)};
     }
     if (value.is_written) copies.push_back(copy_group({input}).front());
-    values.emplace_back(separate(value.is_written ? copies.back() : input));
+    const at::Tensor& plain = value.is_written ? copies.back() : input;
+    // Inputs that share a tensor or memory now may be separate in the next run.
+    values.emplace_back(
+        at::from_blob(plain.mutable_data_ptr(), plain.sizes(), plain.strides(), plain.options()));
   }
   return values;
 }
@@ -85,9 +77,8 @@ void check_output(const LoweredGraph& graph, ValueId id, const c10::IValue& valu
   const bool is_number = value.isScalar();
   const bool is_tensor = value.isTensor() && value.toTensor().defined();
   if (graph.values[id].is_scalar() ? is_number : is_tensor || is_number) return;
-  std::optional<size_t> step;
-  if (const auto producer = (*graph.source)[id].producer) step = *producer;
-  throw TraceRefused{"it returns None, but the graph declares a value", step};
+  throw TraceRefused{"it returns None, but the graph declares a value",
+                     (*graph.source)[id].producer};
 }
 
 Trace trace_once(const GraphRange& range, const Stack& values, const TraceOptions& options,
@@ -99,7 +90,7 @@ Trace trace_once(const GraphRange& range, const Stack& values, const TraceOption
                                       : std::nullopt);
   }
   add_constants(range, tracer);
-  std::vector<c10::IValue> results;
+  Stack results;
   {
     const DispatchModeGuard mode(tracer, DispatchDepth::kInner);
     const PlainKernelsGuard guard;
@@ -108,7 +99,7 @@ Trace trace_once(const GraphRange& range, const Stack& values, const TraceOption
     for (ValueId id = 0; range.is_whole && id < graph.values.size(); ++id) {
       const LoweredValue& value = graph.values[id];
       if (!value.is_written || !value.constant.defined()) continue;
-      tracer.note_later_write(tracer.find(run.value(id).toTensor()));
+      tracer.note_later_write(tracer.id_of(run.value(id).toTensor()));
     }
     while (!run.is_done()) {
       const LoweredNode& node = graph.nodes[run.next_step()];
@@ -126,7 +117,7 @@ Trace trace_once(const GraphRange& range, const Stack& values, const TraceOption
     check_output(graph, range.outputs[i].value, results[i]);
     const at::Tensor output = as_tensor(results[i], range.outputs[i].dtype);
     if (!results[i].isTensor()) tracer.add_constant(output);
-    outputs.push_back(tracer.find(output));
+    outputs.push_back(tracer.id_of(output));
     // Code after this part of the graph writes to it.
     if (range.value(range.outputs[i]).is_written) tracer.note_later_write(outputs.back());
   }

@@ -84,8 +84,6 @@ bool Tracer::is_opaque(TensorId tensor) const {
   return opaque_buffers_.contains(trace_.tensors[tensor].buffer);
 }
 
-TensorId Tracer::find(const at::Tensor& tensor) { return id_of(tensor); }
-
 void Tracer::note_value(ValueId value, const c10::IValue& made, c10::ScalarType dtype) {
   if (made.isNone()) return;
   const c10::impl::ExcludeDispatchKeyGuard no_calls(mode_key());
@@ -149,15 +147,6 @@ void Tracer::add_constant(const at::Tensor& constant) {
   add_tensor(constant, buffer);
 }
 
-TraceCall Tracer::begin_call(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
-  TraceCall call{op, {}, {}, step_.value_or(kBeforeSteps)};
-  for (const c10::IValue& argument : arguments_of(op, stack)) {
-    call.arguments.push_back(record_argument<TensorId>(
-        argument, [this](const at::Tensor& tensor) { return id_of(tensor); }));
-  }
-  return call;
-}
-
 // The tag says only that a call may draw random numbers: dropout draws none with a rate of 0 or
 // outside training.
 void Tracer::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
@@ -191,36 +180,28 @@ void Tracer::record(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
     trace_.calls.push_back(std::move(call));
     return;
   }
-  if (may_be_composite(op)) {
-    run_composite(op, keys, stack);
-    return;
+  TraceCall call{op, {}, {}, step_.value_or(kBeforeSteps)};
+  for (const c10::IValue& argument : arguments_of(op, *stack)) {
+    call.arguments.push_back(record_argument<TensorId>(
+        argument, [this](const at::Tensor& tensor) { return id_of(tensor); }));
   }
-  TraceCall call = begin_call(op, *stack);
   const Mark mark{trace_.calls.size(), static_cast<BufferId>(trace_.buffers.size())};
-  const size_t first = stack->size() - call.arguments.size();
-  {
+  if (may_be_composite(op)) {
+    // The calls that it makes replace it, if they explain its results.
+    run(op, keys, stack);
+    record_results(results_of(op, *stack), call);
+    if (is_explained(mark, call)) return;
+    trace_.calls.resize(mark.num_calls, call);
+    call.outputs.clear();
+  } else {
     const c10::impl::ExcludeDispatchKeyGuard no_inner_calls(mode_key());
     run(op, keys, stack);
   }
-  finish_call(std::move(call), mark, *stack, first);
+  finish_call(std::move(call), mark, results_of(op, *stack));
 }
 
-// Replaces the call of `op` by the calls that it makes, if they explain its results.
-void Tracer::run_composite(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
-                           torch::jit::Stack* stack) {
-  TraceCall call = begin_call(op, *stack);
-  const Mark mark{trace_.calls.size(), static_cast<BufferId>(trace_.buffers.size())};
-  const size_t first = stack->size() - call.arguments.size();
-  run(op, keys, stack);
-  record_results(*stack, first, call);
-  if (is_explained(mark, call)) return;
-  trace_.calls.resize(mark.num_calls, call);
-  call.outputs.clear();
-  finish_call(std::move(call), mark, *stack, first);
-}
-
-void Tracer::record_results(const torch::jit::Stack& stack, size_t first, TraceCall& call) {
-  for_each_tensor(c10::ArrayRef<c10::IValue>(stack).slice(first),
+void Tracer::record_results(c10::ArrayRef<c10::IValue> results, TraceCall& call) {
+  for_each_tensor(results,
                   [&](const at::Tensor& tensor) { call.outputs.push_back(id_of(tensor)); });
 }
 
@@ -249,11 +230,10 @@ bool Tracer::is_explained(const Mark& mark, const TraceCall& call) const {
          (!call.outputs.empty() || !inner_calls.empty());
 }
 
-void Tracer::finish_call(TraceCall call, const Mark& mark, const torch::jit::Stack& stack,
-                         size_t first) {
+void Tracer::finish_call(TraceCall call, const Mark& mark, c10::ArrayRef<c10::IValue> results) {
   const size_t number = num_calls_++;
-  if (fold(call, number, mark, stack, first)) return;
-  record_results(stack, first, call);
+  if (fold(call, number, mark, results)) return;
+  record_results(results, call);
   const bool writes = call.op.schema().is_mutable();
   note_writes(call);
   if (writes && call.op.hasTag(at::Tag::inplace_view)) return;
@@ -268,7 +248,7 @@ void Tracer::finish_call(TraceCall call, const Mark& mark, const torch::jit::Sta
 }
 
 bool Tracer::fold(const TraceCall& call, size_t number, const Mark& mark,
-                  const torch::jit::Stack& stack, size_t first) {
+                  c10::ArrayRef<c10::IValue> results) {
   const auto is_constant = [&](TensorId tensor) {
     return trace_.kind(tensor) == BufferKind::kConstant;
   };
@@ -276,11 +256,10 @@ bool Tracer::fold(const TraceCall& call, size_t number, const Mark& mark,
       !std::ranges::all_of(tensors_of(call), is_constant)) {
     return false;
   }
-  const std::vector<at::Tensor> results =
-      tensors_of(c10::ArrayRef<c10::IValue>(stack).slice(first));
-  if (results.empty() || !std::ranges::all_of(results, is_plain)) return false;
+  const std::vector<at::Tensor> tensors = tensors_of(results);
+  if (tensors.empty() || !std::ranges::all_of(tensors, is_plain)) return false;
   size_t new_bytes = 0;
-  for (const at::Tensor& tensor : results) {
+  for (const at::Tensor& tensor : tensors) {
     const BufferId* known = buffers_.find(tensor);
     const bool is_new = known == nullptr || *known >= mark.num_buffers;
     if (is_new) new_bytes += tensor.storage().nbytes();
@@ -297,7 +276,7 @@ bool Tracer::fold(const TraceCall& call, size_t number, const Mark& mark,
   if (new_bytes > 0 && (!may_fold || unfolded_.contains(number))) return false;
   folded_bytes_ += growth;
   if (new_bytes > 0) replaced_.merge(sources);
-  for (const at::Tensor& tensor : results) {
+  for (const at::Tensor& tensor : tensors) {
     add_constant(tensor);
     if (new_bytes > 0) folded_by_.try_emplace(buffer_of(tensor), number);
   }
@@ -311,24 +290,25 @@ void Tracer::note_later_write(TensorId tensor) {
 
 void Tracer::note_writes(const TraceCall& call) {
   const std::vector<TensorId> read = tensors_of(call);
+  const bool is_inplace_view = call.op.hasTag(at::Tag::inplace_view);
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     if (!writes_argument(call, i)) continue;
     for (const TensorId tensor : tensors_of(call.arguments[i])) {
       const BufferId buffer = trace_.tensors[tensor].buffer;
+      const BufferKind kind = trace_.buffers[buffer].kind;
       // An operator resizes an `out` argument that has another shape than its result. An empty one
       // that the graph made gets its memory then.
-      const bool has_memory = bytes_of(trace_.tensors[tensor]) > 0 ||
-                              trace_.buffers[buffer].kind != BufferKind::kIntermediate;
+      const bool has_memory =
+          bytes_of(trace_.tensors[tensor]) > 0 || kind != BufferKind::kIntermediate;
       const bool is_resized = has_memory && std::ranges::any_of(call.outputs, [&](TensorId output) {
                                 return trace_.tensors[output].buffer == buffer &&
                                        std::ranges::find(read, output) == read.end();
                               });
-      if (is_resized && !call.op.hasTag(at::Tag::inplace_view)) refuse("it resizes a tensor");
-      if (trace_.buffers[buffer].kind == BufferKind::kInput &&
-          call.op.hasTag(at::Tag::inplace_view)) {
+      if (is_resized && !is_inplace_view) refuse("it resizes a tensor");
+      if (kind == BufferKind::kInput && is_inplace_view) {
         refuse("it changes the shape of a tensor in place");
       }
-      if (trace_.buffers[buffer].kind != BufferKind::kConstant) continue;
+      if (kind != BufferKind::kConstant) continue;
       const auto folded = folded_by_.find(buffer);
       if (folded == folded_by_.end()) refuse("it writes to a constant");
       wrongly_folded_.insert(folded->second);

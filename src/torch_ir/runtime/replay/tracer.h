@@ -47,7 +47,7 @@ class Tracer : public DispatchMode {
   void call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
             torch::jit::Stack* stack) override;
 
-  TensorId find(const at::Tensor& tensor);
+  TensorId id_of(const at::Tensor& tensor);
 
   // Adds a value that the current node has made to those of the trace.
   void note_value(ValueId value, const c10::IValue& made, c10::ScalarType dtype);
@@ -63,20 +63,18 @@ class Tracer : public DispatchMode {
   Trace take(std::vector<TensorId> outputs);
 
  private:
+  // What there was before a call.
   struct Mark {
     size_t num_calls;
     BufferId num_buffers;
   };
 
   void record(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack);
-  void run_composite(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
-                     torch::jit::Stack* stack);
-  TraceCall begin_call(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
-  void record_results(const torch::jit::Stack& stack, size_t first, TraceCall& call);
+  void record_results(c10::ArrayRef<c10::IValue> results, TraceCall& call);
   bool is_explained(const Mark& mark, const TraceCall& call) const;
-  void finish_call(TraceCall call, const Mark& mark, const torch::jit::Stack& stack, size_t first);
-  bool fold(const TraceCall& call, size_t number, const Mark& mark, const torch::jit::Stack& stack,
-            size_t first);
+  void finish_call(TraceCall call, const Mark& mark, c10::ArrayRef<c10::IValue> results);
+  bool fold(const TraceCall& call, size_t number, const Mark& mark,
+            c10::ArrayRef<c10::IValue> results);
   void note_writes(const TraceCall& call);
 
   [[noreturn]] void refuse(std::string reason) const;
@@ -85,7 +83,6 @@ class Tracer : public DispatchMode {
   void check_plain_calls() const;
   void set_steps_of_first_calls();
   BufferId buffer_of(const at::Tensor& tensor);
-  TensorId id_of(const at::Tensor& tensor);
   TensorId add_tensor(const at::Tensor& tensor, BufferId buffer);
 
   bool folds_constants_;

@@ -40,59 +40,21 @@ size_t sum_of_lifetimes(const std::vector<MemoryBlock>& blocks) {
   return sum;
 }
 
-class GreedyArena {
- public:
-  GreedyArena(const std::vector<MemoryBlock>& blocks, size_t alignment,
-              std::vector<size_t>& offsets)
-      : blocks_(blocks), alignment_(alignment), offsets_(offsets) {
-    size_t num_calls = 0;
-    for (const MemoryBlock& block : blocks) num_calls = std::max(num_calls, block.last + 1);
-    placed_at_.resize(num_calls);
-  }
-
-  void place(size_t index) {
-    const MemoryBlock& block = blocks_[index];
-    offsets_[index] = find_gap(round_up(block.bytes, alignment_), neighbours(block));
-    for (size_t call = block.first; call <= block.last; ++call) {
-      placed_at_[call].push_back(index);
+// The narrowest gap for `bytes` between `taken`, ranges by offset and end, or their end.
+size_t find_gap(size_t bytes, const std::vector<std::pair<size_t, size_t>>& taken) {
+  size_t best = SIZE_MAX;
+  size_t best_gap = SIZE_MAX;
+  size_t end = 0;
+  for (const auto& [taken_offset, taken_end] : taken) {
+    const size_t gap = taken_offset - std::min(taken_offset, end);
+    if (gap >= bytes && gap < best_gap) {
+      best = end;
+      best_gap = gap;
     }
+    end = std::max(end, taken_end);
   }
-
- private:
-  // The placed blocks that are alive while `block` is, by offset.
-  std::vector<size_t> neighbours(const MemoryBlock& block) const {
-    std::vector<size_t> found;
-    for (size_t call = block.first; call <= block.last; ++call) {
-      for (const size_t other : placed_at_[call]) {
-        if (std::max(blocks_[other].first, block.first) == call) found.push_back(other);
-      }
-    }
-    std::ranges::sort(found, {}, [this](size_t other) { return offsets_[other]; });
-    return found;
-  }
-
-  size_t find_gap(size_t bytes, const std::vector<size_t>& neighbours) const {
-    size_t best = SIZE_MAX;
-    size_t best_gap = SIZE_MAX;
-    size_t end = 0;
-    for (const size_t other : neighbours) {
-      if (offsets_[other] > end) {
-        const size_t gap = offsets_[other] - end;
-        if (gap >= bytes && gap < best_gap) {
-          best = end;
-          best_gap = gap;
-        }
-      }
-      end = std::max(end, offsets_[other] + round_up(blocks_[other].bytes, alignment_));
-    }
-    return best == SIZE_MAX ? end : best;
-  }
-
-  const std::vector<MemoryBlock>& blocks_;
-  const size_t alignment_;
-  std::vector<size_t>& offsets_;
-  std::vector<std::vector<size_t>> placed_at_;
-};
+  return best == SIZE_MAX ? end : best;
+}
 
 class BestFitArena {
  public:
@@ -146,8 +108,23 @@ std::vector<size_t> placed_by_size(const std::vector<MemoryBlock>& blocks, size_
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::ranges::greater(),
                            [&](size_t index) { return blocks[index].bytes; });
-  GreedyArena arena(blocks, alignment, offsets);
-  for (const size_t index : order) arena.place(index);
+  // By call: the placed blocks that are alive.
+  std::vector<std::vector<size_t>> placed_at(std::ranges::max(blocks, {}, &MemoryBlock::last).last +
+                                             1);
+  for (const size_t index : order) {
+    const MemoryBlock& block = blocks[index];
+    std::vector<std::pair<size_t, size_t>> taken;
+    for (size_t call = block.first; call <= block.last; ++call) {
+      for (const size_t other : placed_at[call]) {
+        if (std::max(blocks[other].first, block.first) != call) continue;
+        taken.emplace_back(offsets[other],
+                           offsets[other] + round_up(blocks[other].bytes, alignment));
+      }
+      placed_at[call].push_back(index);
+    }
+    std::ranges::sort(taken);
+    offsets[index] = find_gap(round_up(block.bytes, alignment), taken);
+  }
   return offsets;
 }
 

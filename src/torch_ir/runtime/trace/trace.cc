@@ -47,25 +47,22 @@ std::vector<TensorId> tensors_and_outputs_of(const TraceCall& call) {
   return tensors;
 }
 
-namespace {
-
-bool updates_statistics(const TraceCall& call) {
-  const std::string_view condition = facts_of(call.op).updates_statistics;
-  if (condition.empty()) return false;
-  const auto flag = call.op.schema().argumentIndexWithName(condition);
+bool may_be_true(const TraceCall& call, std::string_view name) {
+  const auto flag = call.op.schema().argumentIndexWithName(name);
   if (!flag) return true;
   const auto* value = std::get_if<c10::IValue>(&call.arguments[static_cast<size_t>(*flag)]);
   return value == nullptr || !value->isBool() || value->toBool();
 }
 
-}  // namespace
-
 bool writes_argument(const TraceCall& call, size_t position) {
   if (call.fused != nullptr) return false;
   const c10::Argument& argument = call.op.schema().arguments()[position];
   if (argument.alias_info() != nullptr) return is_write(*argument.alias_info());
-  return argument.name().starts_with("running_") && !tensors_of(call.arguments[position]).empty() &&
-         updates_statistics(call);
+  if (!argument.name().starts_with("running_") || tensors_of(call.arguments[position]).empty()) {
+    return false;
+  }
+  const std::string_view condition = facts_of(call.op).updates_statistics;
+  return !condition.empty() && may_be_true(call, condition);
 }
 
 bool writes_any_argument(const TraceCall& call) {

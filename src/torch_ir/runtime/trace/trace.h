@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "torch_ir/ir/program.h"
@@ -149,6 +150,9 @@ struct Trace {
 std::vector<TensorId> tensors_of(const TraceArgument& argument);
 std::vector<TensorId> tensors_of(const TraceCall& call);
 std::vector<TensorId> tensors_and_outputs_of(const TraceCall& call);
+
+// Whether the flag `name` among the arguments is set, or unknown: there is none, or it is no bool.
+bool may_be_true(const TraceCall& call, std::string_view name);
 
 // Whether the call writes to its argument at `position`, according to its schema or because it
 // updates running statistics, which schemas omit.

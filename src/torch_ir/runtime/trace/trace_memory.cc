@@ -29,23 +29,15 @@ void find_lifetimes(Trace& trace) {
   }
 }
 
-Placement placement_of(const BufferPlace& place, const std::vector<NeededMemory>& needs) {
-  if (needs.empty()) return Placement::kArena;
-  const bool is_used = place.last_call != place.first_call;
-  switch (needs[place.first_call]) {
-    case NeededMemory::kUsed:
-      return is_used ? Placement::kArena : Placement::kNowhere;
-    case NeededMemory::kNone:
-      return Placement::kReturned;
-    default:
-      return Placement::kArena;
-  }
-}
-
 void choose_placements(Trace& trace, const std::vector<NeededMemory>& needs) {
   for (auto& [kind, bytes, place] : trace.buffers) {
     if (kind != BufferKind::kIntermediate || place.first_call == kNever) continue;
-    place.placement = placement_of(place, needs);
+    const NeededMemory needed = needs.empty() ? NeededMemory::kAll : needs[place.first_call];
+    place.placement = Placement::kArena;
+    if (needed == NeededMemory::kNone) place.placement = Placement::kReturned;
+    if (needed == NeededMemory::kUsed && place.last_call == place.first_call) {
+      place.placement = Placement::kNowhere;
+    }
   }
   for (const TensorId output : trace.outputs) {
     BufferPlace& place = trace.buffer_of(output).place;
@@ -70,10 +62,7 @@ bool is_elementwise(const TraceCall& call) {
     return false;
   }
   if (call.op.hasTag(at::Tag::pointwise)) return call.outputs.size() == 1;
-  const auto flag = call.op.schema().argumentIndexWithName(facts_of(call.op).elementwise_unless);
-  if (!flag) return false;
-  const auto* value = std::get_if<c10::IValue>(&call.arguments[static_cast<size_t>(*flag)]);
-  return value != nullptr && value->isBool() && !value->toBool();
+  return !may_be_true(call, facts_of(call.op).elementwise_unless);
 }
 
 // An input that nothing reads later, whose memory the first result of call `index` may take.
