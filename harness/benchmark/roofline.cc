@@ -37,8 +37,8 @@ double fastest(const Action& action) {
 double measure_peak() {
   constexpr int64_t kSize = 768;
   const auto plain = onednn::Layout::strided({kSize, kSize}, {kSize, 1});
-  const onednn::PrimitivePtr product = onednn::make_inner_product(
-      plain, onednn::Layout::any({kSize, kSize}), std::nullopt, plain, {});
+  const onednn::PrimitivePtr product =
+      onednn::make_inner_product(plain, onednn::Layout::any({kSize, kSize}), /*has_bias=*/false);
   if (product == nullptr) return 0;
   const auto memory = [](size_t bytes) {
     return at::ones({static_cast<int64_t>(bytes / sizeof(float)) + 1});

@@ -10,9 +10,6 @@
 
 namespace torch_ir {
 
-using onednn::Function;
-using onednn::PostOp;
-
 // x = 1 / x for positive x below 2^126, within a few units in the last place, by Newton's method:
 // because divisions take longer. The first guess negates the exponent.
 template <class Vectors>
@@ -136,7 +133,7 @@ void apply(const PostOp& activation, float* data, int64_t count) {
   activate(activation, data, count);
 }
 
-std::optional<PostOp> take_activation(onednn::PostOps& post_ops, bool is_winograd) {
+std::optional<PostOp> take_activation(PostOps& post_ops, bool is_winograd) {
   if (post_ops.empty() || post_ops.back().kind != PostOp::Kind::kFunction) return std::nullopt;
   const PostOp last = post_ops.back();
   const Function own[] = {Function::kGeluErf, Function::kGeluTanh, Function::kHardswish,
@@ -152,7 +149,7 @@ std::optional<PostOp> take_activation(onednn::PostOps& post_ops, bool is_winogra
 
 void emit_activation(TraceRewriter& rewriter, const PostOp& activation, TensorId value,
                      size_t index) {
-  const onednn::Layout layout = rewriter.layout_of(value);
+  const Layout layout = rewriter.layout_of(value);
   // Elements that fill up the last block of channels may become `beta`, which readers skip or
   // multiply by the zeros that fill up their weights.
   const auto count = static_cast<int64_t>(layout.bytes() / sizeof(float));

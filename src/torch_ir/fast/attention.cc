@@ -252,24 +252,24 @@ FusedCall attention(Attention attention) {
       attention.num_rows * attention.num_keys * (attention.size + attention.value_size);
   const int64_t grain = std::max<int64_t>(kMultiplicationsPerThread / multiplications, 1);
   const int64_t scratch = (kAttentionRows + attention.size) * round_up_keys(attention.num_keys);
-  return own_call(
-      "torch_ir::attention", [all = std::move(attention), grain, scratch](
-                                 const CallTensors& inputs, const CallTensors& outputs) mutable {
-        all.query.data = floats_of(inputs[0]);
-        all.key.data = floats_of(inputs[1]);
-        all.value.data = floats_of(inputs[2]);
-        all.output.data = outputs[0].mutable_data_ptr<float>();
-        CallTensors added(inputs.begin() + 3, inputs.end());
-        for (size_t i = 0; i < added.size(); ++i) {
-          if (all.added[i].is_copied) added[i] = added[i].contiguous();
-          all.added[i].rows.data = floats_of(added[i]);
-        }
-        parallel_for(all.num_batches * all.num_heads, grain, [&](int64_t first, int64_t last) {
-          const c10::DataPtr memory =
-              c10::GetCPUAllocator()->allocate(static_cast<size_t>(scratch) * sizeof(float));
-          run_attention(all, first, last, static_cast<float*>(memory.get()));
-        });
-      });
+  const auto run = [all = std::move(attention), grain, scratch](
+                       const CallTensors& inputs, const CallTensors& outputs) mutable {
+    all.query.data = floats_of(inputs[0]);
+    all.key.data = floats_of(inputs[1]);
+    all.value.data = floats_of(inputs[2]);
+    all.output.data = outputs[0].mutable_data_ptr<float>();
+    CallTensors added(inputs.begin() + 3, inputs.end());
+    for (size_t i = 0; i < added.size(); ++i) {
+      if (all.added[i].is_copied) added[i] = added[i].contiguous();
+      all.added[i].rows.data = floats_of(added[i]);
+    }
+    parallel_for(all.num_batches * all.num_heads, grain, [&](int64_t first, int64_t last) {
+      const c10::DataPtr memory =
+          c10::GetCPUAllocator()->allocate(static_cast<size_t>(scratch) * sizeof(float));
+      run_attention(all, first, last, static_cast<float*>(memory.get()));
+    });
+  };
+  return own_call("torch_ir::attention", run);
 }
 
 }  // namespace torch_ir

@@ -9,16 +9,6 @@
 namespace torch_ir {
 namespace {
 
-using onednn::Binary;
-using onednn::Dims;
-using onednn::Layout;
-using onednn::Pooling;
-using onednn::Window;
-
-Dims sizes_of(const TraceRewriter& rewriter, TensorId id) {
-  return dims_of(rewriter.tensor(id).sizes);
-}
-
 bool is_image_of(const TraceRewriter& rewriter, const TraceCall& call, TensorId source) {
   return !call.outputs.empty() && rewriter.is_value(source) && rewriter.is_value(call.outputs[0]) &&
          rewriter.tensor(source).sizes.size() == 4;
@@ -31,11 +21,11 @@ bool is_carried_into(TraceRewriter& rewriter, const TraceCall& call, TensorId so
 
 // An output of another shape than the primitive's must have the same memory.
 std::optional<Replacement> pool(TraceRewriter& rewriter, size_t index, TensorId source,
-                                const onednn::PrimitivePtr& primitive) {
+                                const PrimitivePtr& primitive) {
   if (primitive == nullptr) return std::nullopt;
   const TensorId output = rewriter.call(index).outputs[0];
   const Dims& sizes = primitive->output.sizes();
-  const bool has_shape = sizes == sizes_of(rewriter, output);
+  const bool has_shape = sizes == rewriter.sizes(output);
   const bool is_plain = primitive->output == contiguous_layout(sizes);
   if (!has_shape && !(is_plain && rewriter.is_contiguous(output))) return std::nullopt;
   return Replacement{{index}, [&rewriter, index, output, primitive, source] {
@@ -55,8 +45,8 @@ std::optional<Window> window_of(const TraceRewriter& rewriter, const TraceCall& 
   if (strides[0] == 0) strides = kernel;
   const Dims own = arguments.integers("padding", 2, 0);
   Window window{kernel, strides, sum_of(own, padding.before), sum_of(own, padding.after)};
-  const Dims from = sizes_of(rewriter, padding.source);
-  const Dims to = sizes_of(rewriter, call.outputs[0]);
+  const Dims from = rewriter.sizes(padding.source);
+  const Dims to = rewriter.sizes(call.outputs[0]);
   for (size_t d = 0; d < 2; ++d) {
     const int64_t end = (to.end()[static_cast<int>(d) - 2] - 1) * strides[d] + kernel[d];
     const int64_t begin = from.end()[static_cast<int>(d) - 2] + window.padding_before[d];
@@ -71,8 +61,8 @@ std::optional<Window> window_of(const TraceRewriter& rewriter, const TraceCall& 
 // many is up to 4e-5.
 constexpr int64_t kMaxAveraged = 64 * 64;
 
-onednn::PrimitivePtr make_average(TraceRewriter& rewriter, TensorId source, Pooling pooling,
-                                  const Window& window, const Dims& sizes) {
+PrimitivePtr make_average(TraceRewriter& rewriter, TensorId source, Pooling pooling,
+                          const Window& window, const Dims& sizes) {
   if (window.kernel[0] * window.kernel[1] > kMaxAveraged) return nullptr;
   return onednn::make_pooling(pooling, rewriter.layout_of(source), Layout::any(sizes), window);
 }
@@ -125,14 +115,14 @@ std::optional<Replacement> replace_max_pool(TraceRewriter& rewriter, size_t inde
                         CallArguments(call).integers("dilation", 2, 1) == Dims{1, 1};
   if (!is_taken) return std::nullopt;
   return pool(rewriter, index, padding.source,
-              make_max_pool(rewriter.layout_of(padding.source), sizes_of(rewriter, call.outputs[0]),
+              make_max_pool(rewriter.layout_of(padding.source), rewriter.sizes(call.outputs[0]),
                             *window, padding));
 }
 
 std::optional<Replacement> replace_adaptive_average_pool(TraceRewriter& rewriter, size_t index) {
   const TraceCall& call = rewriter.call(index);
   return average_parts(rewriter, index, CallArguments(call).tensor("self"),
-                       sizes_of(rewriter, call.outputs[0]));
+                       rewriter.sizes(call.outputs[0]));
 }
 
 std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t index,
@@ -149,7 +139,7 @@ std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t 
   };
   // A window over the whole image, as at the end of Hugging Face's EfficientNet.
   if (!is_padded && !has_own && covers(0) && covers(1)) {
-    return average_parts(rewriter, index, padding.source, sizes_of(rewriter, call.outputs[0]));
+    return average_parts(rewriter, index, padding.source, rewriter.sizes(call.outputs[0]));
   }
   // The zeros of a call before it count; its own padding counts if it says so; what a window
   // extends past both never does.
@@ -165,7 +155,7 @@ std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t 
   return pool(rewriter, index, padding.source,
               make_average(rewriter, padding.source,
                            counts_any ? Pooling::kAverageWithPadding : Pooling::kAverage, *window,
-                           sizes_of(rewriter, call.outputs[0])));
+                           rewriter.sizes(call.outputs[0])));
 }
 
 // The mean of all pixels is pooling with one window.
@@ -176,7 +166,7 @@ std::optional<Replacement> replace_mean(TraceRewriter& rewriter, size_t index) {
   for (int64_t& dim : dims) dim = dim < 0 ? dim + 4 : dim;
   std::ranges::sort(dims);
   if (!source || dims != Dims{2, 3} || !arguments.value("dtype").isNone()) return std::nullopt;
-  Dims sizes = sizes_of(rewriter, *source);
+  Dims sizes = rewriter.sizes(*source);
   if (sizes.size() != 4) return std::nullopt;
   sizes[2] = sizes[3] = 1;
   return average_parts(rewriter, index, source, sizes);
@@ -188,8 +178,8 @@ std::optional<Replacement> replace_nearest(TraceRewriter& rewriter, size_t index
   const TraceCall& call = rewriter.call(index);
   const auto source = CallArguments(call).tensor("self");
   if (!source || !is_carried_into(rewriter, call, *source)) return std::nullopt;
-  const Dims from = sizes_of(rewriter, *source);
-  const Dims to = sizes_of(rewriter, call.outputs[0]);
+  const Dims from = rewriter.sizes(*source);
+  const Dims to = rewriter.sizes(call.outputs[0]);
   const CallArguments arguments(call);
   constexpr int64_t kMaxFactor = 16;
   const auto is_whole = [&](size_t d, std::string_view scale) {
@@ -208,8 +198,8 @@ std::optional<Replacement> replace_bilinear(TraceRewriter& rewriter, size_t inde
   const CallArguments arguments(call);
   const auto source = arguments.tensor("self");
   if (!source || !is_carried_into(rewriter, call, *source)) return std::nullopt;
-  const Dims from = sizes_of(rewriter, *source);
-  const Dims to = sizes_of(rewriter, call.outputs[0]);
+  const Dims from = rewriter.sizes(*source);
+  const Dims to = rewriter.sizes(call.outputs[0]);
   const bool aligns_corners = arguments.value("align_corners").toBool();
   const auto scale_h = arguments.value("scales_h").toOptional<double>();
   const auto scale_w = arguments.value("scales_w").toOptional<double>();
@@ -240,11 +230,11 @@ std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index)
   const TensorId output = call.outputs[0];
   const auto is_whole = [&](TensorId id) {
     return rewriter.is_value(id) && rewriter.have_same_layout(id, output) &&
-           sizes_of(rewriter, id).size() == 4;
+           rewriter.sizes(id).size() == 4;
   };
   const auto broadcasts = [&](TensorId id) {
-    const Dims sizes = sizes_of(rewriter, id);
-    const Dims all = sizes_of(rewriter, output);
+    const Dims sizes = rewriter.sizes(id);
+    const Dims all = rewriter.sizes(output);
     return rewriter.is_value(id) && sizes.size() == 4 && sizes[0] == all[0] && sizes[1] == all[1] &&
            sizes[2] == 1 && sizes[3] == 1;
   };
@@ -257,13 +247,12 @@ std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index)
   if (!is_whole(first) || !(is_same || broadcasts(second)) || !rewriter.is_carried(carried)) {
     return std::nullopt;
   }
-  Chain chain = chain_after(rewriter, index, output, ChainShape::kSame, /*takes_norm=*/false);
-  if (chain.addend) chain.cut_at_addition();
+  const Chain chain = chain_after(rewriter, index, {.takes_addition = false});
   return Replacement{
       chain.calls, [&rewriter, kind, chain, first, second, carried, is_same] {
         const Layout layout = rewriter.layout_of(carried);
         const Layout second_layout = is_same ? layout : rewriter.plain_layout(second);
-        const onednn::PrimitivePtr primitive =
+        const PrimitivePtr primitive =
             guarded(onednn::make_binary(kind, layout, second_layout, chain.post_ops), chain,
                     {.num_sources = 2});
         if (primitive == nullptr) return size_t{0};
@@ -285,7 +274,7 @@ std::optional<Replacement> replace_concatenation(TraceRewriter& rewriter, size_t
       !std::ranges::all_of(sources, is_image)) {
     return std::nullopt;
   }
-  const auto joined = joined_layout(rewriter, sources, sizes_of(rewriter, output));
+  const auto joined = joined_layout(rewriter, sources, rewriter.sizes(output));
   if (!joined) return std::nullopt;
   return Replacement{{index}, [&rewriter, sources, output, index, joined = *joined] {
                        rewriter.join(sources, output, joined, index);

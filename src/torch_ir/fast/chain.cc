@@ -68,10 +68,6 @@ std::optional<double> number_of(const Trace& trace, const TraceArgument& argumen
 
 namespace {
 
-using onednn::Function;
-using onednn::PostOp;
-using onednn::PostOps;
-
 PostOp function(Function function, double alpha = 0, double beta = 0) {
   return {PostOp::Kind::kFunction, function, static_cast<float>(alpha), static_cast<float>(beta)};
 }
@@ -105,19 +101,22 @@ bool is_channels_last(const TraceTensor& tensor) {
 
 class ChainBuilder {
  public:
-  ChainBuilder(const TraceRewriter& rewriter, size_t index, TensorId output, ChainShape shape)
-      : rewriter_(rewriter), shape_(shape), chain_{{index}, output, output} {}
+  ChainBuilder(const TraceRewriter& rewriter, size_t index, const ChainOptions& options)
+      : rewriter_(rewriter), options_(options) {
+    add(index);
+    chain_.made = chain_.output;
+  }
 
-  bool extend(bool takes_norm) {
+  bool extend() {
     const auto next = rewriter_.only_reader(chain_.output);
     if (!next || !rewriter_.is_open(*next)) return false;
     const TraceCall& call = rewriter_.call(*next);
     if (call.fused != nullptr) return false;
-    if (takes_norm && take_copy(call, *next)) return true;
+    if (options_.takes_norm && take_copy(call, *next)) return true;
     // Calls of a chain use one value, laid out as it was made.
     if (call.outputs.empty() || !fits(call.outputs[0]) || !reads_all(call)) return false;
-    return (takes_norm && take_norm(*next)) || take_functions(call, *next) ||
-           take_addition(call, *next);
+    return (options_.takes_norm && take_norm(*next)) || take_functions(call, *next) ||
+           (options_.takes_addition && take_addition(call, *next));
   }
 
   Chain take() { return std::move(chain_); }
@@ -126,8 +125,10 @@ class ChainBuilder {
   bool fits(TensorId id) const {
     const TensorId first = chain_.output;
     if (!rewriter_.is_value(id, rewriter_.tensor(first).dtype)) return false;
-    if (shape_ == ChainShape::kSame && rewriter_.have_same_layout(id, first)) return true;
-    if (shape_ == ChainShape::kSame && !is_squeezed_alike(id, first) && !are_rows(id)) return false;
+    if (!options_.is_contiguous) {
+      if (rewriter_.have_same_layout(id, first)) return true;
+      if (!is_squeezed_alike(id, first) && !are_rows(id)) return false;
+    }
     return rewriter_.is_contiguous(id) && rewriter_.tensor(id).offset == 0 &&
            c10::multiply_integers(rewriter_.tensor(id).sizes) ==
                c10::multiply_integers(rewriter_.tensor(first).sizes);
@@ -246,8 +247,8 @@ class ChainBuilder {
   }
 
   const TraceRewriter& rewriter_;
-  ChainShape shape_;
-  Chain chain_;
+  const ChainOptions options_;
+  Chain chain_ = {};
 };
 
 // A product or a sum with a constant of one number for each channel, as a layer scale is.
@@ -278,7 +279,7 @@ std::optional<ChannelScale> scale_by_constant(const TraceRewriter& rewriter, con
 
 }  // namespace
 
-onednn::PostOps functions_of(const TraceCall& call) {
+PostOps functions_of(const TraceCall& call) {
   // Hardswish is x clip(x / 6 + 1 / 2, 0, 1), hardsigmoid the same without the x before it.
   constexpr double kHardSlope = 1.0 / 6;
   constexpr double kHardOffset = 0.5;
@@ -312,10 +313,9 @@ onednn::PostOps functions_of(const TraceCall& call) {
   return {};
 }
 
-Chain chain_after(const TraceRewriter& rewriter, size_t index, TensorId output, ChainShape shape,
-                  bool takes_norm) {
-  ChainBuilder builder(rewriter, index, output, shape);
-  while (builder.extend(takes_norm)) {
+Chain chain_after(const TraceRewriter& rewriter, size_t index, const ChainOptions& options) {
+  ChainBuilder builder(rewriter, index, options);
+  while (builder.extend()) {
   }
   return builder.take();
 }
@@ -325,6 +325,14 @@ void Chain::cut_at_addition() {
   calls.resize(calls_before_addition);
   output = output_before_addition;
   addend.reset();
+}
+
+std::pair<std::string, std::vector<at::Tensor>> Chain::sources_of(const at::Tensor& weight,
+                                                                  const at::Tensor& bias) const {
+  std::vector<at::Tensor> sources = {weight, bias};
+  if (!norm) return {"", sources};
+  sources.insert(sources.end(), norm->sources.begin(), norm->sources.end());
+  return {norm->key + ' ', sources};
 }
 
 at::Tensor Chain::normed_weight(const at::Tensor& weight, size_t dim) const {

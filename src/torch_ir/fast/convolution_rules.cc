@@ -7,9 +7,6 @@
 namespace torch_ir {
 namespace {
 
-using onednn::Dims;
-using onednn::Layout;
-
 // Measured: from these channels on Winograd's algorithm is faster than the direct one: each output
 // channel shares the cost of transforming the input. With more weights than this and few pixels it
 // is slower, as the weights leave the cache.
@@ -29,16 +26,9 @@ struct TracedConvolution {
   Dims dilation;
   int64_t groups;
   Chain chain;
-};
 
-Dims weight_dims(const TracedConvolution& convolution) {
-  Dims dims = dims_of(convolution.weight.sizes());
-  if (convolution.groups > 1) {
-    dims[0] /= convolution.groups;
-    dims.insert(dims.begin(), convolution.groups);
-  }
-  return dims;
-}
+  bool has_bias() const { return bias.defined() || chain.norm; }
+};
 
 bool is_winograd(const TracedConvolution& convolution, const TraceTensor& output) {
   const at::Tensor& weight = convolution.weight;
@@ -56,17 +46,12 @@ bool is_winograd(const TracedConvolution& convolution, const TraceTensor& output
 std::vector<TensorId> parameters_of(TraceRewriter& rewriter, const TracedConvolution& convolution,
                                     const Layout& wanted) {
   const Chain& chain = convolution.chain;
-  std::vector<at::Tensor> sources = {convolution.weight, convolution.bias};
-  std::string key;
-  if (chain.norm) {
-    sources.insert(sources.end(), chain.norm->sources.begin(), chain.norm->sources.end());
-    key = chain.norm->key;
-  }
+  const at::Tensor& bias = convolution.bias;
+  const auto [key, sources] = chain.sources_of(convolution.weight, bias);
   std::vector<TensorId> made = {rewriter.packed(key + wanted.key(), sources, [&] {
     return reorder_constant(chain.normed_weight(convolution.weight, 0).contiguous(),
                             contiguous_layout(wanted.sizes()), wanted);
   })};
-  const at::Tensor& bias = convolution.bias;
   if (chain.norm) {
     made.push_back(rewriter.packed(key + "bias", sources, [&] { return chain.normed_bias(bias); }));
   } else if (bias.defined()) {
@@ -75,13 +60,18 @@ std::vector<TensorId> parameters_of(TraceRewriter& rewriter, const TracedConvolu
   return made;
 }
 
-void emit_made(TraceRewriter& rewriter, const TracedConvolution& convolution,
-               const onednn::PrimitivePtr& primitive,
-               const std::optional<onednn::PostOp>& activation) {
+// False if the library could not make the primitive, or must not run it.
+bool emit_made(TraceRewriter& rewriter, const TracedConvolution& convolution,
+               const PrimitivePtr& made, const std::optional<PostOp>& activation,
+               bool is_winograd) {
   const Chain& chain = convolution.chain;
+  const PrimitivePtr primitive =
+      guarded(made, chain,
+              {.parameters = {convolution.weight, convolution.bias}, .is_winograd = is_winograd});
+  if (primitive == nullptr) return false;
   // A product has two dimensions.
   const auto use = [&](TensorId id, const Layout& layout) {
-    const Dims sizes = dims_of(rewriter.tensor(id).sizes);
+    const Dims sizes = rewriter.sizes(id);
     return rewriter.use(id, layout.sizes() == sizes ? layout : contiguous_layout(sizes));
   };
   std::vector<TensorId> inputs = {use(convolution.source, primitive->inputs[0])};
@@ -91,14 +81,15 @@ void emit_made(TraceRewriter& rewriter, const TracedConvolution& convolution,
   if (chain.addend) written = use(*chain.addend, primitive->output);
   rewriter.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written);
   if (activation) emit_activation(rewriter, *activation, chain.output, chain.calls.back());
+  return true;
 }
 
 // Of one pixel, and many weights: a product of its channels.
 bool emit_product(TraceRewriter& rewriter, const TracedConvolution& convolution) {
   const Chain& chain = convolution.chain;
   const at::Tensor& weight = convolution.weight;
-  const Dims from = dims_of(rewriter.tensor(convolution.source).sizes);
-  const Dims to = dims_of(rewriter.tensor(chain.output).sizes);
+  const Dims from = rewriter.sizes(convolution.source);
+  const Dims to = rewriter.sizes(chain.output);
   const Dims ones(from.size() - 2, 1);
   const auto is_one_pixel = [&](at::IntArrayRef sizes) { return sizes.slice(2) == ones; };
   if (convolution.groups != 1 || !is_one_pixel(from) || !is_one_pixel(to) ||
@@ -106,49 +97,30 @@ bool emit_product(TraceRewriter& rewriter, const TracedConvolution& convolution)
       !keeps_weights(from[0], weight.numel())) {
     return false;
   }
-  onednn::PostOps post_ops = chain.post_ops;
+  PostOps post_ops = chain.post_ops;
   const auto activation = take_activation(post_ops, /*is_winograd=*/false);
-  std::optional<Layout> bias;
-  if (convolution.bias.defined() || chain.norm) bias = contiguous_layout({to[1]});
-  const onednn::PrimitivePtr primitive =
-      guarded(onednn::make_inner_product(contiguous_layout({from[0], from[1]}),
-                                         contiguous_layout({to[1], from[1]}), bias,
-                                         contiguous_layout({to[0], to[1]}), post_ops),
-              chain, {.parameters = {weight, convolution.bias}});
-  if (primitive == nullptr) return false;
-  emit_made(rewriter, convolution, primitive, activation);
-  return true;
+  const PrimitivePtr product = onednn::make_inner_product(
+      contiguous_layout({from[0], from[1]}), contiguous_layout({to[1], from[1]}),
+      convolution.has_bias(), Type::kFloat, post_ops);
+  return emit_made(rewriter, convolution, product, activation, /*is_winograd=*/false);
 }
 
 bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, const Layout& source,
                bool is_winograd) {
-  const Chain& chain = convolution.chain;
-  onednn::PostOps post_ops = chain.post_ops;
+  PostOps post_ops = convolution.chain.post_ops;
   const auto activation = take_activation(post_ops, is_winograd);
-  const Dims output_sizes = dims_of(rewriter.tensor(chain.output).sizes);
+  const Dims sizes = rewriter.sizes(convolution.chain.output);
   // Given a channels-last source, oneDNN may pick another output layout.
   const bool is_channels_last = source == Layout::channels_last(source.sizes());
-  onednn::Convolution wanted{
-      source,
-      Layout::any(weight_dims(convolution)),
-      std::nullopt,
-      is_channels_last ? Layout::channels_last(output_sizes) : Layout::any(output_sizes),
-      convolution.strides,
-      convolution.padding_before,
-      convolution.padding_after,
-      convolution.dilation,
-      is_winograd,
-      post_ops};
-  if (convolution.bias.defined() || chain.norm) wanted.bias = contiguous_layout({output_sizes[1]});
-  const onednn::PrimitivePtr primitive =
-      guarded(onednn::make_convolution(wanted), chain,
-              {.parameters = {convolution.weight, convolution.bias}, .is_winograd = is_winograd});
-  if (primitive == nullptr) return false;
-  emit_made(rewriter, convolution, primitive, activation);
-  return true;
+  const PrimitivePtr made = onednn::make_convolution(
+      {source, Layout::any(grouped_sizes(convolution.weight.sizes(), convolution.groups)),
+       convolution.has_bias(), is_channels_last ? Layout::channels_last(sizes) : Layout::any(sizes),
+       convolution.strides, convolution.padding_before, convolution.padding_after,
+       convolution.dilation, is_winograd, post_ops});
+  return emit_made(rewriter, convolution, made, activation, is_winograd);
 }
 
-size_t emit(TraceRewriter& rewriter, TracedConvolution convolution) {
+size_t emit_any(TraceRewriter& rewriter, TracedConvolution convolution) {
   Chain& chain = convolution.chain;
   if (chain.addend && !may_sum(rewriter, chain, convolution.source)) chain.cut_at_addition();
   chain.output = rewriter.shaped_like(chain.output, chain.made);
@@ -192,7 +164,20 @@ void cut_outer_taps(TracedConvolution& convolution, at::IntArrayRef from, at::In
   }
 }
 
+Replacement replacement_of(TraceRewriter& rewriter, const TracedConvolution& convolution) {
+  return {convolution.chain.calls, [=, &rewriter] { return emit_any(rewriter, convolution); }};
+}
+
 }  // namespace
+
+Dims grouped_sizes(at::IntArrayRef weight, int64_t groups) {
+  Dims sizes = weight.vec();
+  if (groups > 1) {
+    sizes[0] /= groups;
+    sizes.insert(sizes.begin(), groups);
+  }
+  return sizes;
+}
 
 std::optional<Replacement> replace_convolution(TraceRewriter& rewriter, size_t index,
                                                const Padding& padding) {
@@ -208,7 +193,8 @@ std::optional<Replacement> replace_convolution(TraceRewriter& rewriter, size_t i
       bias.defined() != arguments.tensor("bias").has_value()) {
     return std::nullopt;
   }
-  const std::vector<int64_t> own = arguments.integers("padding", dims - 2, 0);
+  const Dims own = arguments.integers("padding", dims - 2, 0);
+  const Chain chain = chain_after(rewriter, index, {.takes_norm = true});
   TracedConvolution convolution{source,
                                 weight,
                                 bias,
@@ -217,12 +203,9 @@ std::optional<Replacement> replace_convolution(TraceRewriter& rewriter, size_t i
                                 sum_of(own, padding.after),
                                 arguments.integers("dilation", dims - 2, 1),
                                 arguments.integers("groups", 1, 1)[0],
-                                chain_after(rewriter, index, call.outputs[0], ChainShape::kSame,
-                                            /*takes_norm=*/true)};
-  cut_outer_taps(convolution, rewriter.tensor(source).sizes,
-                 rewriter.tensor(call.outputs[0]).sizes);
-  return Replacement{convolution.chain.calls,
-                     [&rewriter, convolution] { return emit(rewriter, convolution); }};
+                                chain};
+  cut_outer_taps(convolution, rewriter.sizes(source), rewriter.sizes(call.outputs[0]));
+  return replacement_of(rewriter, convolution);
 }
 
 std::optional<Replacement> replace_channel_scale(TraceRewriter& rewriter, size_t index) {
@@ -231,24 +214,16 @@ std::optional<Replacement> replace_channel_scale(TraceRewriter& rewriter, size_t
       !rewriter.is_value(rewriter.call(index).outputs[0]) || !rewriter.is_carried(scale->source)) {
     return std::nullopt;
   }
-  const at::DimVector& sizes = rewriter.tensor(scale->source).sizes;
+  const Dims sizes = rewriter.sizes(scale->source);
   if (sizes.size() < 3) return std::nullopt;
-  at::DimVector weight_sizes(sizes.size(), 1);
+  Dims weight_sizes(sizes.size(), 1);
   weight_sizes[0] = sizes[1];
-  const size_t dims = sizes.size() - 2;
-  TracedConvolution convolution{scale->source,
-                                at::ones(weight_sizes),
-                                at::Tensor(),
-                                Dims(dims, 1),
-                                Dims(dims, 0),
-                                Dims(dims, 0),
-                                Dims(dims, 1),
-                                sizes[1],
-                                chain_after(rewriter, index, rewriter.call(index).outputs[0],
-                                            ChainShape::kSame, /*takes_norm=*/false)};
-  convolution.chain.norm = scale;
-  return Replacement{convolution.chain.calls,
-                     [&rewriter, convolution] { return emit(rewriter, convolution); }};
+  const Dims ones(sizes.size() - 2, 1);
+  const Dims zeros(sizes.size() - 2, 0);
+  Chain chain = chain_after(rewriter, index, {});
+  chain.norm = scale;
+  return replacement_of(rewriter, {scale->source, at::ones(weight_sizes), at::Tensor(), ones, zeros,
+                                   zeros, ones, sizes[1], chain});
 }
 
 }  // namespace torch_ir

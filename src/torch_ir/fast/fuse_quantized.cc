@@ -12,20 +12,18 @@
 namespace torch_ir {
 namespace {
 
-using onednn::Layout;
-
 // Keeps the layout of the first source, unless its blocks are partly padding.
 void emit_rescale(TraceRewriter& rewriter, const std::vector<TensorId>& from, TensorId output,
                   const Rescaling& rescaling, size_t index) {
   const TensorId first = from[0];
-  const onednn::Dims sizes = dims_of(rewriter.tensor(first).sizes);
+  const Dims sizes = dims_of(rewriter.tensor(first).sizes);
   const bool is_alike = std::ranges::all_of(
       from, [&](TensorId id) { return are_alike(rewriter.tensor(id), rewriter.tensor(output)); });
   const Layout made = rewriter.layout_of(first);
   const auto strides = is_alike ? made.strides() : std::nullopt;
   const int64_t block = is_alike ? made.block().value_or(0) : 0;
   const auto layout_of = [&](TensorId id) {
-    const onednn::Type type = type_of(rewriter.tensor(id).dtype);
+    const Type type = type_of(rewriter.tensor(id).dtype);
     if (block > 0 && sizes[1] % block == 0) return Layout::blocked(sizes, block, type);
     return strides ? Layout::strided(sizes, *strides, type) : rewriter.plain_layout(id);
   };
@@ -65,7 +63,7 @@ class QuantizedFuser {
  private:
   static QuantizedCall rescale(const std::vector<Source>& sources, const Steps& to, TensorId output,
                                const Clip& clip,
-                               const std::optional<onednn::PostOp>& activation = std::nullopt) {
+                               const std::optional<PostOp>& activation = std::nullopt) {
     Rescaling rescaling{{}, to, clip, activation};
     QuantizedCall call;
     for (const Source& source : sources) {
@@ -103,13 +101,14 @@ class QuantizedFuser {
     const auto second = adds ? dequantized(*other) : std::nullopt;
     if (second && fuse_product(index, steps, *self, clip, second)) return;
     if (adds && first && fuse_product(index, steps, *other, clip, first)) return;
-    const bool reads_integers = first && adds == second.has_value();
-    std::vector<Source> sources = {first.value_or(Source())};
-    if (second) sources.push_back(*second);
-    if (!reads_integers) sources = {{clipped, Steps()}};
-    std::optional<onednn::PostOp> activation;
-    if (!reads_integers && clipped == quantized->tensor)
+    std::vector<Source> sources = {{clipped, Steps()}};
+    std::optional<PostOp> activation;
+    if (first && adds == second.has_value()) {
+      sources = {*first};
+      if (second) sources.push_back(*second);
+    } else if (clipped == quantized->tensor) {
       activation = take_activation_before(sources);
+    }
     replacements_.emplace(index,
                           rescale(sources, steps, patterns_.output(index), clip, activation));
   }
@@ -131,8 +130,8 @@ class QuantizedFuser {
   }
 
   // GELU and the like, which then is applied to `sources`.
-  std::optional<onednn::PostOp> take_activation_before(std::vector<Source>& sources) const {
-    onednn::PostOps functions;
+  std::optional<PostOp> take_activation_before(std::vector<Source>& sources) const {
+    PostOps functions;
     const auto source =
         patterns_.before_functions(patterns_.inner_maker(sources[0].tensor), functions);
     auto activation = take_activation(functions, /*is_winograd=*/false);

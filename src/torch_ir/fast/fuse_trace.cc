@@ -50,7 +50,10 @@ void fuse_trace(Trace& trace, PackedWeights& weights) {
   const QuantizedCalls quantized = find_quantized(trace);
   TraceRewriter rewriter(trace, weights);
   for (const auto& [index, call] : quantized) {
-    rewriter.plan(index, [&rewriter, &emit = call.emit, at = index] { emit(rewriter, at); });
+    rewriter.plan({{index}, [&rewriter, &emit = call.emit, at = index] {
+                     emit(rewriter, at);
+                     return size_t{1};
+                   }});
   }
   rewriter.run();
   weights.forget_unused();

@@ -67,7 +67,7 @@ void check(const std::vector<CheckedMemory>& checked, const std::vector<void*>& 
 }
 
 // Of numbers from the first to the last element, with the gaps between them.
-int64_t span_of(const onednn::Layout& layout) {
+int64_t span_of(const Layout& layout) {
   const auto strides = layout.strides();
   if (!strides) return static_cast<int64_t>(layout.bytes() / sizeof(float));
   int64_t last = 0;
@@ -82,22 +82,21 @@ bool is_moderate(const at::Tensor& parameter) {
 
 }  // namespace
 
-onednn::PrimitivePtr guarded(const onednn::PrimitivePtr& primitive, const Chain& chain,
-                             const Guard& guard) {
-  const auto has = [&](onednn::PostOp::Kind kind) {
-    return std::ranges::count(chain.post_ops, kind, &onednn::PostOp::kind) > 0;
+PrimitivePtr guarded(const PrimitivePtr& primitive, const Chain& chain, const Guard& guard) {
+  const auto has = [&](PostOp::Kind kind) {
+    return std::ranges::count(chain.post_ops, kind, &PostOp::kind) > 0;
   };
-  const bool is_guarded = guard.is_winograd || chain.norm || has(onednn::PostOp::Kind::kFunction);
+  const bool is_guarded = guard.is_winograd || chain.norm || has(PostOp::Kind::kFunction);
   if (primitive == nullptr || !is_guarded) return primitive;
   std::vector<at::Tensor> parameters = guard.parameters;
   if (chain.norm) parameters.insert(parameters.end(), {chain.norm->scale, chain.norm->shift});
   if (!std::ranges::all_of(parameters, is_moderate)) return nullptr;
   std::vector<CheckedMemory> checked;
-  const auto add = [&](size_t argument, const onednn::Layout& layout) {
-    checked.push_back({argument, span_of(layout), layout.type() == onednn::Type::kBfloat16});
+  const auto add = [&](size_t argument, const Layout& layout) {
+    checked.push_back({argument, span_of(layout), layout.type() == Type::kBfloat16});
   };
   for (size_t i = 0; i < guard.num_sources; ++i) add(i, primitive->inputs[i]);
-  if (has(onednn::PostOp::Kind::kSum)) add(primitive->inputs.size(), primitive->output);
+  if (has(PostOp::Kind::kSum)) add(primitive->inputs.size(), primitive->output);
   onednn::Primitive guarded = *primitive;
   guarded.bind = [bind = primitive->bind, checked] {
     return [run = bind(), checked](const std::vector<void*>& memory) {

@@ -2,8 +2,6 @@
 
 namespace torch_ir {
 
-using onednn::Layout;
-
 TensorId packed_weight(TraceRewriter& rewriter, const at::Tensor& weight, const Layout& wanted) {
   const Layout layout =
       Layout::strided(wanted.sizes(), weight.strides().vec(), type_of(weight.scalar_type()));
@@ -16,46 +14,34 @@ namespace {
 // Measured: with fewer multiplications oneDNN's fixed cost per call exceeds its gain.
 constexpr int64_t kMinMultiplications = 8192;
 
-struct TracedLinear {
-  TensorId source;
-  at::Tensor weight;
-  at::Tensor bias;
-  Chain chain;
-};
-
-size_t emit(TraceRewriter& rewriter, TracedLinear linear) {
-  Chain& chain = linear.chain;
-  if (chain.addend && !may_sum(rewriter, chain, linear.source)) chain.cut_at_addition();
-  const int64_t rows = rewriter.tensor(linear.source).sizes[0];
-  const int64_t k = linear.weight.size(0);
-  const int64_t columns = linear.weight.size(1);
-  onednn::PostOps post_ops = chain.post_ops;
-  const onednn::Type type = type_of(linear.weight.scalar_type());
+size_t emit(TraceRewriter& rewriter, TensorId source, const at::Tensor& weight,
+            const at::Tensor& bias, Chain chain) {
+  if (chain.addend && !may_sum(rewriter, chain, source)) chain.cut_at_addition();
+  const int64_t rows = rewriter.tensor(source).sizes[0];
+  const int64_t k = weight.size(0);
+  const int64_t columns = weight.size(1);
+  PostOps post_ops = chain.post_ops;
+  const Type type = type_of(weight.scalar_type());
   // Our own kernels are of floats.
-  const auto activation = type == onednn::Type::kFloat
-                              ? take_activation(post_ops, /*is_winograd=*/false)
-                              : std::nullopt;
-  std::optional<Layout> bias;
-  if (linear.bias.defined()) bias = contiguous_layout({columns}, type);
+  const auto activation =
+      type == Type::kFloat ? take_activation(post_ops, /*is_winograd=*/false) : std::nullopt;
   // oneDNN takes no transposed source.
-  const bool is_row_major = rewriter.tensor(linear.source).strides[1] == 1;
-  const Layout source =
-      is_row_major ? rewriter.plain_layout(linear.source) : contiguous_layout({rows, k}, type);
+  const bool is_row_major = rewriter.tensor(source).strides[1] == 1;
+  const Layout layout =
+      is_row_major ? rewriter.plain_layout(source) : contiguous_layout({rows, k}, type);
   const auto make = [&](const Layout& weights) {
-    return onednn::make_inner_product(source, weights, bias,
-                                      contiguous_layout({rows, columns}, type), post_ops);
+    return onednn::make_inner_product(layout, weights, bias.defined(), type, post_ops);
   };
-  onednn::PrimitivePtr made;
-  if (type == onednn::Type::kFloat && keeps_weights(rows, k * columns)) {
+  PrimitivePtr made;
+  if (type == Type::kFloat && keeps_weights(rows, k * columns)) {
     made = make(contiguous_layout({columns, k}));
   }
   if (made == nullptr) made = make(Layout::any({columns, k}, type));
-  const onednn::PrimitivePtr primitive =
-      guarded(made, chain, {.parameters = {linear.weight, linear.bias}});
+  const PrimitivePtr primitive = guarded(made, chain, {.parameters = {weight, bias}});
   if (primitive == nullptr) return 0;
-  std::vector<TensorId> inputs = {rewriter.use(linear.source, source),
-                                  packed_weight(rewriter, linear.weight.t(), primitive->inputs[1])};
-  if (bias) inputs.push_back(rewriter.add_constant(linear.bias.contiguous()));
+  std::vector<TensorId> inputs = {rewriter.use(source, layout),
+                                  packed_weight(rewriter, weight.t(), primitive->inputs[1])};
+  if (bias.defined()) inputs.push_back(rewriter.add_constant(bias.contiguous()));
   std::optional<TensorId> written;
   if (chain.addend) written = rewriter.plain(*chain.addend);
   rewriter.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written);
@@ -77,10 +63,9 @@ std::optional<Replacement> replace(TraceRewriter& rewriter, size_t index,
       rewriter.tensor(*source).sizes[0] * constant.numel() < kMinMultiplications) {
     return std::nullopt;
   }
-  const TracedLinear linear{*source, constant, bias,
-                            chain_after(rewriter, index, call.outputs[0], ChainShape::kContiguous,
-                                        /*takes_norm=*/false)};
-  return Replacement{linear.chain.calls, [&rewriter, linear] { return emit(rewriter, linear); }};
+  const Chain chain = chain_after(rewriter, index, {.is_contiguous = true});
+  return Replacement{chain.calls,
+                     [=, &rewriter] { return emit(rewriter, *source, constant, bias, chain); }};
 }
 
 }  // namespace

@@ -114,11 +114,8 @@ TORCH_IR_EACH_WIDTH(void pool_maxima(const PooledImages& images, int64_t first_r
                                      int64_t end_row),
                     pool_rows<Vectors>(images, first_row, end_row))
 
-using onednn::Dims;
-using onednn::Layout;
-
-onednn::PrimitivePtr make_max_pool(const Layout& source, const Dims& sizes,
-                                   const onednn::Window& window, const Padding& padding) {
+PrimitivePtr make_max_pool(const Layout& source, const Dims& sizes, const Window& window,
+                           const Padding& padding) {
   const Dims& from = source.sizes();
   const auto block = source.block();
   if (!block && !(source == Layout::channels_last(from))) return nullptr;
@@ -148,7 +145,7 @@ onednn::PrimitivePtr make_max_pool(const Layout& source, const Dims& sizes,
     const int64_t row_work =
         images.width.pooled * images.width.window * images.height.window * images.inner;
     const int64_t rows = images.num_groups * images.height.pooled;
-    parallel_for(rows, std::max<int64_t>(kElementsPerThread / row_work, 1),
+    parallel_for(rows, grain_of(row_work),
                  [&](int64_t begin, int64_t end) { pool_maxima(images, begin, end); });
   };
   return onednn::make_own("torch_ir::max_pool", {source},

@@ -126,7 +126,7 @@ std::optional<Replacement> fold_padding(TraceRewriter& rewriter, size_t index) {
   return replacement;
 }
 
-onednn::Dims sum_of(onednn::Dims own, const onednn::Dims& padding) {
+Dims sum_of(Dims own, const Dims& padding) {
   for (size_t d = 0; d < padding.size(); ++d) own[d] += padding[d];
   return own;
 }

@@ -36,11 +36,11 @@ struct Rescaling {
   std::vector<Steps> sources;
   Steps output;
   Clip clip = {};
-  std::optional<onednn::PostOp> activation = {};
+  std::optional<PostOp> activation = {};
 };
 
-onednn::PrimitivePtr make_rescale(const Rescaling& rescaling, std::vector<onednn::Layout> sources,
-                                  const onednn::Layout& output);
+PrimitivePtr make_rescale(const Rescaling& rescaling, std::vector<Layout> sources,
+                          const Layout& output);
 
 // Quantizes rows by numbers of the run. Inputs: floats; the inverse of the scale and the zero
 // point, each one number or one for each row. Only the bounds and the dtype of `to` matter.
@@ -49,7 +49,7 @@ FusedCall quantize_rows(const Steps& to);
 // output = activation(clip((sums - zero_point * weight_sums) * scale * scales + bias)). Inputs:
 // sums [rows, columns] of int32; scale and zero point, each one number or one for each row;
 // weight_sums (int32), scales and bias, each for each column.
-FusedCall scale_rows(const Clip& clip, const std::optional<onednn::PostOp>& activation);
+FusedCall scale_rows(const Clip& clip, const std::optional<PostOp>& activation);
 
 // What takes the place of a call.
 struct QuantizedCall {

@@ -22,9 +22,9 @@ bool is_dense(const TraceTensor& tensor) {
 
 }  // namespace
 
-bool take_clip(const onednn::PostOp& function, Clip& clip) {
-  const bool is_relu = function.function == onednn::Function::kRelu && function.alpha == 0;
-  if (!is_relu && function.function != onednn::Function::kClip) return false;
+bool take_clip(const PostOp& function, Clip& clip) {
+  const bool is_relu = function.function == Function::kRelu && function.alpha == 0;
+  if (!is_relu && function.function != Function::kClip) return false;
   const float low = is_relu ? 0 : function.alpha;
   const float high = is_relu ? kInfinity : function.beta;
   clip = {std::max(std::min(low, clip.high), clip.low),
@@ -66,9 +66,8 @@ bool QuantizedPatterns::is_whole(TensorId id) const {
   return is_dense(tensor(id)) && trace_.covers_buffer(tensor(id));
 }
 
-std::optional<size_t> QuantizedPatterns::inner_maker(TensorId id) const {
-  const auto made = maker(id);
-  return made && facts_.is_inner(buffer(id)) ? made : std::nullopt;
+std::optional<size_t> QuantizedPatterns::inner_maker(std::optional<TensorId> id) const {
+  return id && facts_.is_inner(buffer(*id)) ? maker(*id) : std::nullopt;
 }
 
 std::optional<TensorId> QuantizedPatterns::computed(size_t index) const {
@@ -109,10 +108,9 @@ bool QuantizedPatterns::set_steps(Source& source, size_t scaling, size_t shift,
 }
 
 std::optional<Source> QuantizedPatterns::dequantized_at(size_t index) const {
-  const auto scaled = argument_of(index, "aten::mul.Tensor");
-  const auto sub = scaled ? inner_maker(*scaled) : std::nullopt;
+  const auto sub = inner_maker(argument_of(index, "aten::mul.Tensor"));
   const auto shifted = argument_of(sub, "aten::sub.Tensor");
-  const auto source = shifted ? argument_of(inner_maker(*shifted), "aten::_to_copy") : std::nullopt;
+  const auto source = argument_of(inner_maker(shifted), "aten::_to_copy");
   if (!source || !is_byte(tensor(*source).dtype) || !is_dense(tensor(*source)) ||
       facts_.is_written[buffer(*source)] || tensor(*shifted).dtype != at::kFloat ||
       tensor(output(index)).dtype != at::kFloat) {
@@ -127,12 +125,10 @@ std::optional<Source> QuantizedPatterns::quantized_at(size_t index) const {
   if (!clipped || !is_byte(tensor(output(index)).dtype) || !is_whole(output(index))) {
     return std::nullopt;
   }
-  const auto clamp = inner_maker(*clipped);
-  const auto shifted = argument_of(clamp, "aten::clamp");
-  const auto add = shifted ? inner_maker(*shifted) : std::nullopt;
-  const auto rounded = argument_of(add, "aten::add.Tensor");
-  const auto scaled = rounded ? argument_of(inner_maker(*rounded), "aten::round") : std::nullopt;
-  const auto mul = scaled ? inner_maker(*scaled) : std::nullopt;
+  const auto clamp = inner_maker(clipped);
+  const auto add = inner_maker(argument_of(clamp, "aten::clamp"));
+  const auto round = inner_maker(argument_of(add, "aten::add.Tensor"));
+  const auto mul = inner_maker(argument_of(round, "aten::round"));
   const auto source = argument_of(mul, "aten::mul.Tensor");
   if (!source || tensor(*source).dtype != at::kFloat) return std::nullopt;
   Source found{*source, {tensor(output(index)).dtype}};
@@ -171,7 +167,7 @@ std::optional<TensorId> QuantizedPatterns::rounded_before(TensorId id, const Ste
 }
 
 std::optional<TensorId> QuantizedPatterns::before_functions(std::optional<size_t> index,
-                                                            onednn::PostOps& functions) const {
+                                                            PostOps& functions) const {
   if (!index) return std::nullopt;
   functions = functions_of(trace_.calls[*index]);
   return functions.empty() ? std::nullopt : argument_of(index, name_of(trace_.calls[*index]));
@@ -183,7 +179,7 @@ TensorId QuantizedPatterns::before_clips(TensorId id, const Steps& steps, Clip& 
       id = *before;
       continue;
     }
-    onednn::PostOps functions;
+    PostOps functions;
     const auto source = before_functions(inner_maker(id), functions);
     if (!source || functions.size() != 1 || !take_clip(functions[0], clip)) return id;
     id = *source;

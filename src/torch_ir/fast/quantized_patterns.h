@@ -48,7 +48,7 @@ class QuantizedPatterns {
   bool is_whole(TensorId id) const;
   bool is_contiguous(TensorId id) const { return torch_ir::is_contiguous(tensor(id)); }
   // The call that made `id` for one reader.
-  std::optional<size_t> inner_maker(TensorId id) const;
+  std::optional<size_t> inner_maker(std::optional<TensorId> id) const;
   // The first argument of call `index`, if that is `name`, elementwise on one tensor.
   std::optional<TensorId> argument_of(std::optional<size_t> index, std::string_view name) const;
   // The second argument of call `index`, if the run computes it, as one number or one for each row.
@@ -65,8 +65,7 @@ class QuantizedPatterns {
   // What call `index` quantizes, and its steps: clamp(round(x * inverse_scale) + zero_point).
   std::optional<Source> quantized_at(size_t index) const;
   // What `functions` are applied to by call `index`.
-  std::optional<TensorId> before_functions(std::optional<size_t> index,
-                                           onednn::PostOps& functions) const;
+  std::optional<TensorId> before_functions(std::optional<size_t> index, PostOps& functions) const;
   // Walks back from `id` over functions that clip, and returns what they are applied to.
   TensorId before_clips(TensorId id, const Steps& steps, Clip& clip) const;
   std::optional<Known> known(std::optional<TensorId> id) const;
@@ -85,7 +84,7 @@ class QuantizedPatterns {
 };
 
 // Whether `function` only clips; then narrows `clip` by it.
-bool take_clip(const onednn::PostOp& function, Clip& clip);
+bool take_clip(const PostOp& function, Clip& clip);
 
 // The layer at `index` from integers to `output`, which has `steps`, with all that is between.
 std::optional<QuantizedCall> quantized_product(QuantizedPatterns& patterns, size_t index,

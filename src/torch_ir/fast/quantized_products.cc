@@ -11,11 +11,6 @@
 namespace torch_ir {
 namespace {
 
-using onednn::Dims;
-using onednn::Layout;
-using onednn::PostOp;
-using onednn::Type;
-
 struct Layer {
   std::string_view operator_name;
   bool is_linear;
@@ -97,20 +92,20 @@ std::optional<IntegerLayer> integer_product_at(QuantizedPatterns& patterns, size
   std::optional<size_t> last = index;
   if (const auto sum = patterns.argument_of(last, "aten::add.Tensor")) {
     layer.bias = constant_row(index);
-    last = layer.bias.defined() ? patterns.inner_maker(*sum) : std::nullopt;
+    if (!layer.bias.defined()) return std::nullopt;
+    last = patterns.inner_maker(sum);
   }
-  const auto product = patterns.argument_of(last, "aten::mul.Tensor");
-  const at::Tensor scales = product ? constant_row(*last) : at::Tensor();
-  const auto first = scales.defined() ? patterns.inner_maker(*product) : std::nullopt;
+  const auto first = patterns.inner_maker(patterns.argument_of(last, "aten::mul.Tensor"));
   const auto floats = patterns.argument_of(first, "aten::mul.Tensor");
-  layer.from.scale = floats ? patterns.computed(*first) : std::nullopt;
-  const auto cast = layer.from.scale ? patterns.inner_maker(*floats) : std::nullopt;
-  const auto sums = patterns.argument_of(cast, "aten::_to_copy");
-  const auto call = sums ? patterns.inner_maker(*sums) : std::nullopt;
+  const auto cast = patterns.inner_maker(floats);
+  const auto call = patterns.inner_maker(patterns.argument_of(cast, "aten::_to_copy"));
   if (!call || !is_call(patterns.call(*call), "aten::_int_mm") ||
       patterns.tensor(*floats).dtype != at::kFloat) {
     return std::nullopt;
   }
+  layer.from.scale = patterns.computed(*first);
+  const at::Tensor scales = constant_row(*last);
+  if (!layer.from.scale || !scales.defined()) return std::nullopt;
   const CallArguments arguments(patterns.call(*call));
   layer.source = *arguments.tensor("self");
   const at::Tensor weight = patterns.tensor(*arguments.tensor("mat2")).constant;
@@ -138,7 +133,7 @@ TensorId packed_integers(TraceRewriter& rewriter, const IntegerLayer& layer, con
 struct Arithmetic {
   onednn::Scaling scaling;
   std::vector<float> bias;
-  onednn::PostOps post_ops;
+  PostOps post_ops;
 };
 
 // Everything in steps of the output: scales, the bias with the zero points, and the clip.
@@ -170,32 +165,29 @@ Arithmetic arithmetic_of(bool is_padded, const Source& source, const IntegerWeig
   // The library clips to the bounds of the dtype.
   const bool is_full = to.is_float() ? low == -kInfinity && high == kInfinity : high - low == 255;
   if (!is_full) {
-    result.post_ops.push_back({PostOp::Kind::kFunction, onednn::Function::kClip, low, high});
+    result.post_ops.push_back({PostOp::Kind::kFunction, Function::kClip, low, high});
   }
   return result;
 }
 
-onednn::PrimitivePtr primitive_of(const CallArguments& call, const TraceTensor& source,
-                                  const Padding& padding, Dims weight, const Dims& to_sizes,
-                                  Type to, const Arithmetic& arithmetic) {
+PrimitivePtr primitive_of(const CallArguments& call, const TraceTensor& source,
+                          const Padding& padding, at::IntArrayRef weight, const Dims& to_sizes,
+                          Type to, const Arithmetic& arithmetic) {
   const Type from = type_of(source.dtype);
   const Dims from_sizes = dims_of(source.sizes);
-  const Layout bias = contiguous_layout({to_sizes[1]});
+  const Layout weights =
+      Layout::any(grouped_sizes(weight, call.integers("groups", 1, 1)[0]), Type::kInt8);
   if (from_sizes.size() == 2) {
-    return onednn::make_inner_product(
-        contiguous_layout(from_sizes, from), Layout::any(weight, Type::kInt8), bias,
-        contiguous_layout(to_sizes, to), arithmetic.post_ops, arithmetic.scaling);
-  }
-  if (const auto groups = call.integers("groups", 1, 1)[0]; groups > 1) {
-    weight[0] /= groups;
-    weight.insert(weight.begin(), groups);
+    return onednn::make_inner_product(contiguous_layout(from_sizes, from), weights,
+                                      /*has_bias=*/true, to, arithmetic.post_ops,
+                                      arithmetic.scaling);
   }
   const Dims own = call.integers("padding", 2, 0);
-  return onednn::make_convolution(
-      {Layout::channels_last(from_sizes, from), Layout::any(weight, Type::kInt8), bias,
-       Layout::channels_last(to_sizes, to), call.integers("stride", 2, 1),
-       sum_of(own, padding.before), sum_of(own, padding.after), call.integers("dilation", 2, 1),
-       /*is_winograd=*/false, arithmetic.post_ops, arithmetic.scaling});
+  return onednn::make_convolution({Layout::channels_last(from_sizes, from), weights,
+                                   /*has_bias=*/true, Layout::channels_last(to_sizes, to),
+                                   call.integers("stride", 2, 1), sum_of(own, padding.before),
+                                   sum_of(own, padding.after), call.integers("dilation", 2, 1),
+                                   /*is_winograd=*/false, arithmetic.post_ops, arithmetic.scaling});
 }
 
 // Copies the bytes of `addend`, to which the product is added.
@@ -236,8 +228,8 @@ std::optional<QuantizedCall> quantized_product(QuantizedPatterns& patterns, size
   const Arithmetic arithmetic =
       arithmetic_of(is_padded, layer->from, layer->weight, layer->bias, steps, clip, addend);
   const at::Tensor bias = at::tensor(arithmetic.bias);
-  const onednn::PrimitivePtr primitive = primitive_of(
-      call, patterns.tensor(layer->source), layer->padding, layer->weight.values.sizes().vec(),
+  const PrimitivePtr primitive = primitive_of(
+      call, patterns.tensor(layer->source), layer->padding, layer->weight.values.sizes(),
       dims_of(patterns.tensor(result).sizes), type_of(steps.dtype), arithmetic);
   if (primitive == nullptr || !bias.isfinite().all().item<bool>()) return std::nullopt;
   QuantizedCall product{{layer->source}};
@@ -262,7 +254,7 @@ std::optional<QuantizedCall> dynamic_product(QuantizedPatterns& patterns, size_t
   Clip clip;
   std::optional<PostOp> activation;
   size_t last = index;
-  onednn::PostOps functions;
+  PostOps functions;
   if (const auto before = patterns.before_functions(index, functions)) {
     if (functions.size() != 1 || !take_clip(functions[0], clip)) {
       activation = take_activation(functions, /*is_winograd=*/false);
@@ -280,8 +272,7 @@ std::optional<QuantizedCall> dynamic_product(QuantizedPatterns& patterns, size_t
   const int64_t columns = layer->weight.values.size(0);
   const auto primitive = onednn::make_inner_product(
       contiguous_layout(sizes, type_of(patterns.tensor(layer->source).dtype)),
-      Layout::any({columns, sizes[1]}, Type::kInt8), std::nullopt,
-      contiguous_layout({sizes[0], columns}, Type::kInt32), {});
+      Layout::any({columns, sizes[1]}, Type::kInt8), /*has_bias=*/false, Type::kInt32);
   if (primitive == nullptr) return std::nullopt;
   const at::Tensor bias =
       layer->bias.defined() ? layer->bias.contiguous() : at::zeros({columns}, at::kFloat);

@@ -38,52 +38,49 @@ class Recognizer {
  private:
   BufferId buffer(TensorId id) const { return trace_.tensors[id].buffer; }
 
-  // The call `name` that made `argument`, if that is a tensor with one reader.
-  const TraceCall* made_by(const TraceArgument& argument, std::string_view name) {
-    const auto* id = std::get_if<TensorId>(&argument);
-    const auto maker = id == nullptr ? std::nullopt : facts_.inner_maker(buffer(*id));
-    if (!maker || !is_call(trace_.calls[*maker], name) || trace_.calls[*maker].outputs[0] != *id) {
+  // The call `name` that made `id`, without a factor alpha, if it alone is read, once.
+  const TraceCall* made_by(std::optional<TensorId> id, std::string_view name) {
+    const auto maker = id ? facts_.inner_maker(buffer(*id)) : std::nullopt;
+    const TraceCall* call = maker ? &trace_.calls[*maker] : nullptr;
+    if (call == nullptr || !is_call(*call, name) || call->outputs[0] != *id ||
+        CallArguments(*call).number("alpha", 1) != 1) {
       return nullptr;
     }
     inner_.push_back(*maker);
-    return &trace_.calls[*maker];
+    return call;
   }
 
-  // The other operand, if one operand of `call` is `expected`.
-  std::optional<TensorId> with_number(const TraceCall* call, double expected) const {
-    if (call == nullptr || CallArguments(*call).number("alpha", 1) != 1) return std::nullopt;
+  // Nothing if `call` is null or the argument is no tensor.
+  static std::optional<TensorId> operand(const TraceCall* call, size_t position) {
+    const auto* id = call == nullptr ? nullptr : std::get_if<TensorId>(&call->arguments[position]);
+    return id == nullptr ? std::nullopt : std::optional(*id);
+  }
+
+  // The other operand, if `name` of that and of `number`, in any order, made `id`.
+  std::optional<TensorId> operand_beside(std::optional<TensorId> id, std::string_view name,
+                                         double number) {
+    const TraceCall* call = made_by(id, name);
+    if (call == nullptr) return std::nullopt;
     for (const size_t side : {0, 1}) {
       const auto found = number_of(trace_, call->arguments[side]);
-      const auto* other = std::get_if<TensorId>(&call->arguments[1 - side]);
-      if (found && other != nullptr && std::abs(*found - expected) < 1e-6) return *other;
+      const auto other = operand(call, 1 - side);
+      if (found && other && std::abs(*found - number) < 1e-6) return other;
     }
     return std::nullopt;
-  }
-
-  std::optional<TensorId> cubic_of(TensorId id) {
-    const TraceCall* sum = made_by(id, "aten::add.Tensor");
-    if (sum == nullptr || CallArguments(*sum).number("alpha", 1) != 1) return std::nullopt;
-    const auto cube = with_number(made_by(sum->arguments[1], "aten::mul.Tensor"), 0.044715);
-    const auto x = cube ? with_number(made_by(*cube, "aten::pow.Tensor_Scalar"), 3) : std::nullopt;
-    const auto* added = std::get_if<TensorId>(&sum->arguments[0]);
-    return added != nullptr && x == *added ? x : std::nullopt;
-  }
-
-  std::optional<TensorId> factor_of(const TraceArgument& argument) {
-    const auto tanh = with_number(made_by(argument, "aten::add.Tensor"), 1);
-    const TraceCall* call = tanh ? made_by(*tanh, "aten::tanh") : nullptr;
-    if (call == nullptr) return std::nullopt;
-    const auto cubic =
-        with_number(made_by(call->arguments[0], "aten::mul.Tensor"), std::sqrt(2 / M_PI));
-    return cubic ? cubic_of(*cubic) : std::nullopt;
   }
 
   // x where call `index` is 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
   std::optional<TensorId> tanh_gelu_at(size_t index) {
     const TraceCall& call = trace_.calls[index];
     if (!is_call(call, "aten::mul.Tensor")) return std::nullopt;
-    const auto x = with_number(made_by(call.arguments[0], "aten::mul.Tensor"), 0.5);
-    if (!x || facts_.is_written[buffer(*x)] || factor_of(call.arguments[1]) != x) {
+    const auto x = operand_beside(operand(&call, 0), "aten::mul.Tensor", 0.5);
+    const auto tanh = operand_beside(operand(&call, 1), "aten::add.Tensor", 1);
+    const auto scaled = operand(made_by(tanh, "aten::tanh"), 0);
+    const auto cubic = operand_beside(scaled, "aten::mul.Tensor", std::sqrt(2 / M_PI));
+    const TraceCall* sum = made_by(cubic, "aten::add.Tensor");
+    const auto cube = operand_beside(operand(sum, 1), "aten::mul.Tensor", 0.044715);
+    if (!x || facts_.is_written[buffer(*x)] || operand(sum, 0) != x ||
+        operand_beside(cube, "aten::pow.Tensor_Scalar", 3) != x) {
       return std::nullopt;
     }
     // A constant may have a wider dtype.
@@ -123,7 +120,6 @@ class Recognizer {
     const TraceCall& join = trace_.calls[index];
     if (!is_call(join, "aten::cat")) return std::nullopt;
     const CallArguments joined(join);
-    const c10::IValue dim = joined.value("dim");
     std::vector<const TraceCall*> groups;
     for (const TensorId id : joined.tensors("tensors")) {
       const TraceCall* group = made_by(id, kGroupConvolution);
@@ -136,7 +132,7 @@ class Recognizer {
         }
       }
     }
-    if (groups.size() < 2 || !dim.isInt() || dim.toInt() != 1) return std::nullopt;
+    if (groups.size() < 2 || joined.number("dim", 0) != 1) return std::nullopt;
     const CallArguments arguments(*groups[0]);
     const auto source = whole_of(groups, "self", 1);
     const auto weight = whole_of(groups, "weight", 0);
@@ -165,35 +161,30 @@ class Recognizer {
            is_contiguous(tensor);
   }
 
-  // The number added to the mean of the squares of `x`, if `argument` is that sum.
-  std::optional<double> eps_of(const TraceArgument& argument, TensorId x) {
-    const TraceCall* sum = made_by(argument, "aten::add.Tensor");
-    if (sum == nullptr) return std::nullopt;
-    const auto eps = number_of(trace_, sum->arguments[1]);
-    const TraceCall* mean = made_by(sum->arguments[0], "aten::mean.dim");
-    if (!eps || mean == nullptr || CallArguments(*sum).number("alpha", 1) != 1) return std::nullopt;
+  // The number added to the mean of the squares of `x`, if `id` is that sum.
+  std::optional<double> eps_of(std::optional<TensorId> id, TensorId x) {
+    const TraceCall* sum = made_by(id, "aten::add.Tensor");
+    const TraceCall* mean = made_by(operand(sum, 0), "aten::mean.dim");
+    if (operand_beside(operand(mean, 0), "aten::pow.Tensor_Scalar", 2) != x) return std::nullopt;
     const auto last = static_cast<int64_t>(trace_.tensors[x].sizes.size()) - 1;
     const CallArguments arguments(*mean);
-    const c10::IValue dims = arguments.value("dim");
-    const bool is_last = dims.isIntList() && dims.toIntVector().size() == 1 &&
-                         (dims.toIntVector()[0] == -1 || dims.toIntVector()[0] == last) &&
+    const Dims dims = arguments.integers("dim", 1, /*missing=*/last + 1);
+    const bool is_last = (dims == Dims{-1} || dims == Dims{last}) &&
                          arguments.value("keepdim").toBool() && arguments.value("dtype").isNone();
-    const auto squared = with_number(made_by(mean->arguments[0], "aten::pow.Tensor_Scalar"), 2);
-    return is_last && squared == x ? eps : std::nullopt;
+    return is_last ? number_of(trace_, sum->arguments[1]) : std::nullopt;
   }
 
   // Replaces `call` where it is weight * (x * rsqrt(mean(x^2) + eps)).
   bool fuse_rms_norm(TraceCall& call) {
     if (!is_call(call, "aten::mul.Tensor")) return false;
     for (const size_t side : {0, 1}) {
-      const auto* weight = std::get_if<TensorId>(&call.arguments[side]);
       inner_.clear();
-      const TraceCall* product = made_by(call.arguments[1 - side], "aten::mul.Tensor");
-      if (weight == nullptr || product == nullptr) continue;
-      const auto* x = std::get_if<TensorId>(&product->arguments[0]);
-      const TraceCall* root = made_by(product->arguments[1], "aten::rsqrt");
-      if (x == nullptr || root == nullptr) continue;
-      const auto eps = eps_of(root->arguments[0], *x);
+      const auto weight = operand(&call, side);
+      const TraceCall* product = made_by(operand(&call, 1 - side), "aten::mul.Tensor");
+      const auto x = operand(product, 0);
+      const TraceCall* root = made_by(operand(product, 1), "aten::rsqrt");
+      if (!weight || !x || root == nullptr) continue;
+      const auto eps = eps_of(operand(root, 0), *x);
       const at::DimVector& sizes = trace_.tensors[*x].sizes;
       const bool is_norm = eps && !sizes.empty() && sizes.back() > 0 && is_plain(*x) &&
                            is_plain(*weight) && is_plain(call.outputs[0]) &&

@@ -137,8 +137,6 @@ void run_gru_step(const GruStep& step) {
 
 namespace {
 
-using onednn::Layout;
-
 // Whether a kernel that reads the recurrent weights once for each sequence is fast. Measured: up to
 // 512 units the weights stay in the L2 cache, and with more sequences and units the library's
 // matrix product is faster.
@@ -147,21 +145,10 @@ bool has_few_sequences(int64_t num_sequences, int64_t num_units) {
          (num_sequences <= 2 || num_sequences * num_units <= 256);
 }
 
-// The product of `rows` with a weight of `columns`, and their bias; null if the library cannot make
-// it.
-onednn::PrimitivePtr make_product(const Layout& rows, int64_t columns, bool has_bias) {
-  const onednn::Dims& sizes = rows.sizes();
-  std::optional<Layout> bias;
-  if (has_bias) bias = contiguous_layout({columns});
-  return onednn::make_inner_product(rows, Layout::any({columns, sizes[1]}), bias,
-                                    contiguous_layout({sizes[0], columns}), {});
-}
-
 // Inputs: gates and weights, state and cell before. Outputs: those of all steps, state and cell
 // after.
 FusedCall lstm_layer(LstmLayer layer, bool has_panels) {
-  return own_call("torch_ir::lstm_layer", [layer, has_panels](const CallTensors& inputs,
-                                                              const CallTensors& outputs) mutable {
+  const auto run = [=](const CallTensors& inputs, const CallTensors& outputs) mutable {
     layer.gates = static_cast<float*>(inputs[0].mutable_data_ptr());
     layer.weights = has_panels ? floats_of(inputs[1]) : nullptr;
     layer.outputs = outputs[0].mutable_data_ptr<float>();
@@ -177,9 +164,9 @@ FusedCall lstm_layer(LstmLayer layer, bool has_panels) {
     for (int64_t i = 0; i < layer.num_steps; ++i) {
       const int64_t step = layer.is_reverse ? layer.num_steps - 1 - i : i;
       if (!has_panels) {
-        const at::Tensor before = i == 0
-                                      ? outputs[1].view({layer.num_sequences, -1})
-                                      : rows_of(outputs[0], layer.is_reverse ? step + 1 : step - 1);
+        const int64_t last = layer.is_reverse ? step + 1 : step - 1;
+        const at::Tensor before =
+            i == 0 ? outputs[1].view({layer.num_sequences, -1}) : rows_of(outputs[0], last);
         at::Tensor sum = rows_of(inputs[0].view(at::kFloat), step);
         at::addmm_out(sum, sum, before, inputs[1].t());
       }
@@ -187,7 +174,8 @@ FusedCall lstm_layer(LstmLayer layer, bool has_panels) {
       state = layer.outputs + step * size;
     }
     std::copy_n(state, size, layer.state);
-  });
+  };
+  return own_call("torch_ir::lstm_layer", run);
 }
 
 size_t emit_lstm(TraceRewriter& rewriter, size_t index) {
@@ -205,8 +193,9 @@ size_t emit_lstm(TraceRewriter& rewriter, size_t index) {
   const int64_t num_gates = 4 * layer.num_units;
   // Without biases LibTorch passes other weights in their place.
   const bool has_bias = arguments.value("has_biases").toBool();
-  const onednn::PrimitivePtr product =
-      make_product(contiguous_layout({sizes[0] * sizes[1], sizes[2]}), num_gates, has_bias);
+  const PrimitivePtr product =
+      onednn::make_inner_product(contiguous_layout({sizes[0] * sizes[1], sizes[2]}),
+                                 Layout::any({num_gates, sizes[2]}), has_bias);
   if (product == nullptr) return 0;
   std::vector<TensorId> inputs = {rewriter.plain(source),
                                   packed_weight(rewriter, constant("weight0"), product->inputs[1])};
@@ -335,15 +324,15 @@ class GruMatcher {
 
 // Inputs: gates, state and sums, and the weights for few sequences.
 FusedCall gru_step(GruStep step) {
-  return own_call("torch_ir::gru_step",
-                  [step](const CallTensors& inputs, const CallTensors& outputs) mutable {
-                    step.gates = floats_of(inputs[0]);
-                    step.state = floats_of(inputs[1]);
-                    step.sums = floats_of(inputs[2]);
-                    if (inputs.size() > 3) step.weights = floats_of(inputs[3]);
-                    step.output = outputs[0].mutable_data_ptr<float>();
-                    run_gru_step(step);
-                  });
+  const auto run = [step](const CallTensors& inputs, const CallTensors& outputs) mutable {
+    step.gates = floats_of(inputs[0]);
+    step.state = floats_of(inputs[1]);
+    step.sums = floats_of(inputs[2]);
+    if (inputs.size() > 3) step.weights = floats_of(inputs[3]);
+    step.output = outputs[0].mutable_data_ptr<float>();
+    run_gru_step(step);
+  };
+  return own_call("torch_ir::gru_step", run);
 }
 
 }  // namespace
@@ -384,11 +373,13 @@ std::optional<Replacement> replace_gru_step(TraceRewriter& rewriter, size_t inde
   const GruMatcher match(rewriter, index);
   if (!match.matches()) return std::nullopt;
   const bool is_small = has_few_sequences(match.num_sequences(), match.num_units());
-  const onednn::PrimitivePtr product = is_small
-                                           ? nullptr
-                                           : make_product(rewriter.plain_layout(match.state()),
-                                                          3 * match.num_units(), /*has_bias=*/true);
-  if (!is_small && product == nullptr) return std::nullopt;
+  PrimitivePtr product;
+  if (!is_small) {
+    product = onednn::make_inner_product(rewriter.plain_layout(match.state()),
+                                         Layout::any({3 * match.num_units(), match.num_units()}),
+                                         /*has_bias=*/true);
+    if (product == nullptr) return std::nullopt;
+  }
   std::vector<size_t> calls(std::size(kGruCalls));
   std::iota(calls.begin(), calls.end(), index);
   return Replacement{

@@ -152,8 +152,8 @@ float number_at(const at::Tensor& numbers, int64_t row) {
 
 }  // namespace
 
-onednn::PrimitivePtr make_rescale(const Rescaling& rescaling, std::vector<onednn::Layout> sources,
-                                  const onednn::Layout& output) {
+PrimitivePtr make_rescale(const Rescaling& rescaling, std::vector<Layout> sources,
+                          const Layout& output) {
   const auto count = static_cast<int64_t>(output.bytes() / bytes_per_element(rescaling.output));
   const auto run = [rescaling, count](const std::vector<void*>& memory) {
     parallel_for(count, kElementsPerThread,
@@ -165,29 +165,28 @@ onednn::PrimitivePtr make_rescale(const Rescaling& rescaling, std::vector<onednn
 }
 
 FusedCall quantize_rows(const Steps& to) {
-  return own_call(
-      "torch_ir::quantize", [to](const CallTensors& inputs, const CallTensors& outputs) {
-        const at::Tensor& source = inputs[0];
-        const at::Tensor& scale = inputs[1];
-        const at::Tensor& zero_point = inputs[2];
-        const float* from = floats_of(source);
-        auto* into = static_cast<char*>(outputs[0].mutable_data_ptr());
-        const int64_t rows = std::max(scale.numel(), zero_point.numel());
-        const int64_t size = source.numel() / std::max<int64_t>(rows, 1);
-        parallel_for(source.numel(), kElementsPerThread, [&](int64_t first, int64_t end) {
-          Block values{};
-          Steps steps = to;
-          for (int64_t i = first; i < end;) {
-            const int64_t row = i / size;
-            steps.inverse_scale = number_at(scale, row);
-            steps.zero_point = number_at(zero_point, row);
-            const int64_t count = std::min({end - i, kBlock, (row + 1) * size - i});
-            load(from + i, Steps(), count, values);
-            store(values, steps, count, into + i);
-            i += count;
-          }
-        });
-      });
+  const auto run = [to](const CallTensors& inputs, const CallTensors& outputs) {
+    const at::Tensor& scale = inputs[1];
+    const at::Tensor& zero_point = inputs[2];
+    const float* from = floats_of(inputs[0]);
+    auto* into = static_cast<char*>(outputs[0].mutable_data_ptr());
+    const int64_t count = inputs[0].numel();
+    const int64_t size = count / std::max<int64_t>({scale.numel(), zero_point.numel(), 1});
+    parallel_for(count, kElementsPerThread, [&](int64_t first, int64_t end) {
+      Block values{};
+      Steps steps = to;
+      for (int64_t i = first; i < end;) {
+        const int64_t row = i / size;
+        steps.inverse_scale = number_at(scale, row);
+        steps.zero_point = number_at(zero_point, row);
+        const int64_t part = std::min({end - i, kBlock, (row + 1) * size - i});
+        load(from + i, Steps(), part, values);
+        store(values, steps, part, into + i);
+        i += part;
+      }
+    });
+  };
+  return own_call("torch_ir::quantize", run);
 }
 
 // The numbers that sums of products of dynamically quantised integers stand for.
@@ -213,25 +212,23 @@ void scale_row(const ScaledRow& row) {
   }
 }
 
-FusedCall scale_rows(const Clip& clip, const std::optional<onednn::PostOp>& activation) {
-  return own_call("torch_ir::scale_rows", [clip, activation](const CallTensors& inputs,
-                                                             const CallTensors& outputs) {
+FusedCall scale_rows(const Clip& clip, const std::optional<PostOp>& activation) {
+  const auto run = [clip, activation](const CallTensors& inputs, const CallTensors& outputs) {
     const int64_t columns = inputs[3].numel();
-    const auto integers = [&](size_t i) {
-      return static_cast<const int32_t*>(inputs[i].const_data_ptr());
-    };
+    const auto* sums = static_cast<const int32_t*>(inputs[0].const_data_ptr());
+    const auto* weight_sums = static_cast<const int32_t*>(inputs[3].const_data_ptr());
     auto* into = static_cast<float*>(outputs[0].mutable_data_ptr());
-    const int64_t grain = std::max<int64_t>(kElementsPerThread / columns, 1);
-    parallel_for(outputs[0].numel() / columns, grain, [&](int64_t first, int64_t end) {
+    parallel_for(outputs[0].numel() / columns, grain_of(columns), [&](int64_t first, int64_t end) {
       for (int64_t i = first; i < end; ++i) {
         float* to = into + i * columns;
-        scale_row({columns, integers(0) + i * columns,
-                   static_cast<int32_t>(number_at(inputs[2], i)), integers(3),
-                   number_at(inputs[1], i), floats_of(inputs[4]), floats_of(inputs[5]), clip, to});
+        const auto zero_point = static_cast<int32_t>(number_at(inputs[2], i));
+        scale_row({columns, sums + i * columns, zero_point, weight_sums, number_at(inputs[1], i),
+                   floats_of(inputs[4]), floats_of(inputs[5]), clip, to});
         if (activation) apply(*activation, to, columns);
       }
     });
-  });
+  };
+  return own_call("torch_ir::scale_rows", run);
 }
 
 }  // namespace torch_ir

@@ -25,18 +25,17 @@ void normalize_row(const float* x, const float* weight, int64_t size, float eps,
 }
 
 FusedCall rms_norm(double eps) {
-  return own_call("torch_ir::rms_norm",
-                  [eps](const CallTensors& inputs, const CallTensors& outputs) {
-                    const int64_t size = inputs[1].numel();
-                    auto* const output = outputs[0].mutable_data_ptr<float>();
-                    const int64_t grain = std::max<int64_t>(kElementsPerThread / size, 1);
-                    parallel_for(outputs[0].numel() / size, grain, [&](int64_t first, int64_t end) {
-                      for (int64_t i = first * size; i < end * size; i += size) {
-                        normalize_row(floats_of(inputs[0]) + i, floats_of(inputs[1]), size,
-                                      static_cast<float>(eps), output + i);
-                      }
-                    });
-                  });
+  const auto run = [eps](const CallTensors& inputs, const CallTensors& outputs) {
+    const int64_t size = inputs[1].numel();
+    auto* const output = outputs[0].mutable_data_ptr<float>();
+    parallel_for(outputs[0].numel() / size, grain_of(size), [&](int64_t first, int64_t end) {
+      for (int64_t i = first * size; i < end * size; i += size) {
+        normalize_row(floats_of(inputs[0]) + i, floats_of(inputs[1]), size, static_cast<float>(eps),
+                      output + i);
+      }
+    });
+  };
+  return own_call("torch_ir::rms_norm", run);
 }
 
 }  // namespace torch_ir

@@ -76,8 +76,8 @@ std::optional<double> number_of(const Trace& trace, const TraceArgument& argumen
 struct Padding {
   TensorId source;
   // By spatial dimension; empty without such a call.
-  onednn::Dims before = {};
-  onednn::Dims after = {};
+  Dims before = {};
+  Dims after = {};
   double value = 0;
 };
 
@@ -88,12 +88,12 @@ std::optional<Padding> padding_of(const TraceCall& call, size_t num_dims);
 void sink_paddings(Trace& trace);
 
 // `own`, the padding of a convolution or a pooling, and `padding` around it.
-onednn::Dims sum_of(onednn::Dims own, const onednn::Dims& padding);
+Dims sum_of(Dims own, const Dims& padding);
 
 // Max pooling that propagates NaN, which oneDNN's ignores. Null unless the source is in blocks of
 // channels or channels last.
-onednn::PrimitivePtr make_max_pool(const onednn::Layout& source, const onednn::Dims& sizes,
-                                   const onednn::Window& window, const Padding& padding);
+PrimitivePtr make_max_pool(const Layout& source, const Dims& sizes, const Window& window,
+                           const Padding& padding);
 
 using Rule = std::optional<Replacement>(TraceRewriter& rewriter, size_t index);
 using PaddedRule = std::optional<Replacement>(TraceRewriter& rewriter, size_t index,
@@ -122,7 +122,7 @@ struct RuleEntry {
 const RuleEntry* find_entry(const TraceCall& call);
 
 // The functions equal to a call of an activation or with a number; empty for other calls.
-onednn::PostOps functions_of(const TraceCall& call);
+PostOps functions_of(const TraceCall& call);
 
 // A batch norm in evaluation, or a product or a sum with a constant, as scale and shift by channel,
 // in double precision; nothing for other calls.
@@ -143,11 +143,14 @@ struct Chain {
   TensorId output;
   // The output of the call, or its copy in channels last: the layout of what the chain makes.
   TensorId made;
-  onednn::PostOps post_ops = {};
+  PostOps post_ops = {};
   std::optional<TensorId> addend = {};
   std::optional<ChannelScale> norm = {};
 
   void cut_at_addition();
+  // What a weight and a bias with the norm are computed from, after a key of how.
+  std::pair<std::string, std::vector<at::Tensor>> sources_of(const at::Tensor& weight,
+                                                             const at::Tensor& bias) const;
   // A weight, whose outputs are dimension `dim`, and a bias, if there is one, with the norm.
   at::Tensor normed_weight(const at::Tensor& weight, size_t dim) const;
   at::Tensor normed_bias(const at::Tensor& bias) const;
@@ -156,22 +159,21 @@ struct Chain {
   TensorId output_before_addition = 0;
 };
 
-enum class ChainShape {
-  kSame,
-  // Each is contiguous with the same number of elements.
-  kContiguous,
+struct ChainOptions {
+  // Each result is contiguous with the same number of elements; otherwise, laid out as the first.
+  bool is_contiguous = false;
+  bool takes_norm = false;
+  bool takes_addition = true;
 };
-
-Chain chain_after(const TraceRewriter& rewriter, size_t index, TensorId output, ChainShape shape,
-                  bool takes_norm);
+Chain chain_after(const TraceRewriter& rewriter, size_t index, const ChainOptions& options);
 
 // Removes and returns the last function of `post_ops` if our own kernel should apply it after the
 // primitive (emit_activation): GELU, hardswish and SiLU, which are slower in oneDNN, and after
 // Winograd's algorithm leaky ReLU and linear functions, which it does not support.
-std::optional<onednn::PostOp> take_activation(onednn::PostOps& post_ops, bool is_winograd);
+std::optional<PostOp> take_activation(PostOps& post_ops, bool is_winograd);
 // Applies such a function in place.
-void apply(const onednn::PostOp& activation, float* data, int64_t count);
-void emit_activation(TraceRewriter& rewriter, const onednn::PostOp& activation, TensorId value,
+void apply(const PostOp& activation, float* data, int64_t count);
+void emit_activation(TraceRewriter& rewriter, const PostOp& activation, TensorId value,
                      size_t index);
 
 struct Guard {
@@ -184,14 +186,15 @@ struct Guard {
 // `primitive`, which computes `chain`, made to throw NeedsExact for values that eager's arithmetic
 // may treat otherwise; itself where it computes as eager does. Null if the parameters are such
 // values.
-onednn::PrimitivePtr guarded(const onednn::PrimitivePtr& primitive, const Chain& chain,
-                             const Guard& guard);
+PrimitivePtr guarded(const PrimitivePtr& primitive, const Chain& chain, const Guard& guard);
 
 // Whether the addition may overwrite the addend, which nothing reads later.
 bool may_sum(const TraceRewriter& rewriter, const Chain& chain, TensorId source);
 
-TensorId packed_weight(TraceRewriter& rewriter, const at::Tensor& weight,
-                       const onednn::Layout& wanted);
+// The sizes of a weight for the library: groups are a dimension of their own.
+Dims grouped_sizes(at::IntArrayRef weight, int64_t groups);
+
+TensorId packed_weight(TraceRewriter& rewriter, const at::Tensor& weight, const Layout& wanted);
 
 // Measured: many weights leave the cache, and with so few rows oneDNN reads them faster as they are
 // than packed.

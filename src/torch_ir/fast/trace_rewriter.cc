@@ -5,6 +5,7 @@
 #include <c10/util/strides.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "torch_ir/fast/rules.h"
@@ -41,7 +42,7 @@ class PrimitiveKernel final : public PreparedKernel {
 };
 
 // Takes the primitive's inputs; returns its output and, if it has one, its scratchpad.
-FusedCall call_of(const onednn::PrimitivePtr& primitive) {
+FusedCall call_of(const PrimitivePtr& primitive) {
   return {primitive->name, [primitive](const KernelCall& call) {
             return std::make_unique<PrimitiveKernel>(*primitive, call);
           }};
@@ -61,20 +62,20 @@ bool has_refused_strides(const TraceTensor& tensor) {
 
 }  // namespace
 
-onednn::Type type_of(at::ScalarType dtype) {
+Type type_of(at::ScalarType dtype) {
   switch (dtype) {
     case at::kBFloat16:
-      return onednn::Type::kBfloat16;
+      return Type::kBfloat16;
     case at::kByte:
-      return onednn::Type::kUint8;
+      return Type::kUint8;
     case at::kChar:
-      return onednn::Type::kInt8;
+      return Type::kInt8;
     default:
-      return onednn::Type::kFloat;
+      return Type::kFloat;
   }
 }
 
-onednn::Dims dims_of(at::IntArrayRef dims) { return dims.vec(); }
+Dims dims_of(at::IntArrayRef dims) { return dims.vec(); }
 
 std::vector<std::pair<int64_t, int64_t>> dims_by_stride(const TraceTensor& tensor) {
   std::vector<std::pair<int64_t, int64_t>> dims;
@@ -112,33 +113,25 @@ TraceRewriter::TraceRewriter(Trace& trace, PackedWeights& weights)
       last_reader_(trace.buffers.size()),
       is_shared_(trace.buffers.size()) {
   calls_ = std::move(trace.calls);
-  states_.assign(calls_.size(), State::kOpen);
+  is_open_.assign(calls_.size(), true);
   for (size_t id = 0; id < last_reader_.size(); ++id) {
     if (!facts_.readers[id].empty()) last_reader_[id] = facts_.readers[id].back();
   }
+  for (const TraceTensor& traced : trace.tensors) original_buffers_.push_back(traced.buffer);
   for (TraceValue& value : trace.values) {
-    value_buffers_.push_back(trace.tensors[value.tensor].buffer);
     const bool is_made = trace.kind(value.tensor) == BufferKind::kIntermediate;
     value.num_calls = is_made ? TraceValue::kNever : 0;
   }
 }
 
-std::vector<TraceRewriter::MadeBuffer> TraceRewriter::made_by(
-    const std::vector<size_t>& calls) const {
-  std::vector<MadeBuffer> made;
-  if (trace_.values.empty()) return made;
-  for (const size_t index : calls) {
-    const TraceCall& call = calls_[index];
-    for (const TensorId output : call.outputs) made.push_back({tensor(output).buffer, call.step});
-  }
-  return made;
-}
-
-void TraceRewriter::note_values(const std::vector<MadeBuffer>& made, size_t first) {
-  for (size_t i = 0; !made.empty() && i < trace_.values.size(); ++i) {
-    TraceValue& value = trace_.values[i];
-    const bool is_made = std::ranges::any_of(made, [&](const MadeBuffer& buffer) {
-      return buffer.buffer == value_buffers_[i] && buffer.step <= value.step;
+void TraceRewriter::note_values(const std::vector<size_t>& calls, size_t first) {
+  for (TraceValue& value : trace_.values) {
+    const auto is_of_value = [&](TensorId output) {
+      return original_buffers_[output] == original_buffers_[value.tensor];
+    };
+    const bool is_made = std::ranges::any_of(calls, [&](size_t index) {
+      const TraceCall& call = calls_[index];
+      return call.step <= value.step && std::ranges::any_of(call.outputs, is_of_value);
     });
     if (!is_made) continue;
     const BufferId buffer = tensor(value.tensor).buffer;
@@ -151,17 +144,15 @@ void TraceRewriter::note_values(const std::vector<MadeBuffer>& made, size_t firs
   }
 }
 
-void TraceRewriter::plan(size_t index, std::function<void()> emit) {
-  states_[index] = State::kSwallowed;
-  replacements_.emplace(index, Replacement{{index}, [emit = std::move(emit)] {
-                                             emit();
-                                             return size_t{1};
-                                           }});
+void TraceRewriter::plan(Replacement replacement) {
+  const size_t index = replacement.calls[0];
+  is_open_[index] = false;
+  replacements_.emplace(index, std::move(replacement));
 }
 
 void TraceRewriter::run() {
   for (current_ = 0; current_ < calls_.size(); ++current_) {
-    if (states_[current_] == State::kOpen) rewrite(current_);
+    if (is_open_[current_]) rewrite(current_);
     if (const auto found = replacements_.extract(current_)) finish(found.mapped());
   }
   current_ = calls_.size() - 1;
@@ -186,7 +177,7 @@ void TraceRewriter::rewrite(size_t index) {
   }
   const size_t last = found->calls.back();
   for (const size_t call : found->calls) {
-    states_[call] = State::kSwallowed;
+    is_open_[call] = false;
     for (const TensorId id : tensors_of(calls_[call])) {
       size_t& reader = last_reader_[tensor(id).buffer];
       reader = std::max(reader, last);
@@ -201,29 +192,22 @@ void TraceRewriter::rewrite(size_t index) {
 
 void TraceRewriter::finish(const Replacement& replacement) {
   const size_t first = rewritten_.size();
-  const std::vector<MadeBuffer> made = made_by(replacement.calls);
   const size_t taken = replacement.emit();
-  const std::vector<size_t> others(replacement.calls.begin() + static_cast<std::ptrdiff_t>(taken),
-                                   replacement.calls.end());
-  for (const size_t call : replacement.calls) states_[call] = State::kDone;
-  for (const size_t call : others) states_[call] = State::kOpen;
-  note_values(made, first);
-  for (size_t i = 0; i < others.size(); ++i) {
-    if (states_[others[i]] != State::kOpen) continue;
-    if (taken == 0 && i == 0) {
-      copy(others[i]);
-    } else {
-      rewrite(others[i]);
-    }
+  const auto others = std::span(replacement.calls).subspan(taken);
+  for (const size_t call : others) is_open_[call] = true;
+  note_values(replacement.calls, first);
+  if (taken == 0) copy(others[0]);
+  for (const size_t call : others) {
+    if (is_open_[call]) rewrite(call);
   }
 }
 
 void TraceRewriter::copy(size_t index) {
-  states_[index] = State::kDone;
+  is_open_[index] = false;
   for (const TensorId id : tensors_of(calls_[index])) plain(id);
   const size_t first = rewritten_.size();
   rewritten_.push_back(calls_[index]);
-  note_values(made_by({index}), first);
+  note_values({index}, first);
 }
 
 bool TraceRewriter::is_read(TensorId id) const {
@@ -248,9 +232,8 @@ bool TraceRewriter::have_same_layout(TensorId a, TensorId b) const {
          tensor(a).dtype == tensor(b).dtype;
 }
 
-onednn::Layout TraceRewriter::plain_layout(TensorId id) const {
-  return onednn::Layout::strided(dims_of(tensor(id).sizes), dims_of(tensor(id).strides),
-                                 type_of(tensor(id).dtype));
+Layout TraceRewriter::plain_layout(TensorId id) const {
+  return Layout::strided(sizes(id), dims_of(tensor(id).strides), type_of(tensor(id).dtype));
 }
 
 TraceRewriter::Value* TraceRewriter::find_value(TensorId id) {
@@ -259,7 +242,7 @@ TraceRewriter::Value* TraceRewriter::find_value(TensorId id) {
   return &found->second;
 }
 
-onednn::Layout TraceRewriter::layout_of(TensorId id) {
+Layout TraceRewriter::layout_of(TensorId id) {
   const Value* value = find_value(id);
   return value == nullptr ? plain_layout(id) : value->variants.front().layout;
 }
@@ -269,7 +252,7 @@ TensorId TraceRewriter::plain(TensorId id) {
   if (found == values_.end() || found->second.has_plain) return id;
   Value& value = found->second;
   value.has_plain = true;
-  const onednn::Layout layout = plain_layout(value.tensor);
+  const Layout layout = plain_layout(value.tensor);
   const Variant made = value.variants.front();
   value.variants.push_back({layout, value.tensor});
   add_call(onednn::make_reorder(made.layout, layout), {made.tensor}, value.tensor, current_);
@@ -293,11 +276,11 @@ std::optional<TraceRewriter::Variant> TraceRewriter::channels_of_value(TensorId 
                        first + sizes[1] <= whole.sizes[1];
   if (!is_part) return std::nullopt;
   const auto bytes = static_cast<int64_t>(c10::elementSize(part.dtype));
-  return Variant{onednn::Layout::strided(dims_of(sizes), *strides, type_of(part.dtype)),
+  return Variant{Layout::strided(dims_of(sizes), *strides, type_of(part.dtype)),
                  add_part(made.tensor, first * (*strides)[1] * bytes)};
 }
 
-TensorId TraceRewriter::use(TensorId id, const onednn::Layout& layout) {
+TensorId TraceRewriter::use(TensorId id, const Layout& layout) {
   if (layout == plain_layout(id)) return plain(id);
   if (find_value(id) == nullptr && !values_.contains(tensor(id).buffer) && is_value(id)) {
     values_.emplace(tensor(id).buffer, Value{id, {{plain_layout(id), id}}, true});
@@ -355,8 +338,8 @@ TensorId TraceRewriter::shaped_like(TensorId id, TensorId other) {
   return trace_.add(std::move(shaped));
 }
 
-void TraceRewriter::add_call(const onednn::PrimitivePtr& primitive,
-                             const std::vector<TensorId>& inputs, TensorId output, size_t index) {
+void TraceRewriter::add_call(const PrimitivePtr& primitive, const std::vector<TensorId>& inputs,
+                             TensorId output, size_t index) {
   std::vector<TensorId> outputs = {output};
   if (const size_t bytes = primitive->scratchpad_bytes; bytes > 0) {
     outputs.push_back(add_bytes(bytes));
@@ -364,10 +347,10 @@ void TraceRewriter::add_call(const onednn::PrimitivePtr& primitive,
   emit(call_of(primitive), inputs, std::move(outputs), index);
 }
 
-void TraceRewriter::emit(const onednn::PrimitivePtr& primitive, std::vector<TensorId> inputs,
+void TraceRewriter::emit(const PrimitivePtr& primitive, std::vector<TensorId> inputs,
                          TensorId output, size_t index, std::optional<TensorId> written) {
-  const bool has_shape = primitive->output.sizes() == dims_of(tensor(output).sizes);
-  const onednn::Layout layout = has_shape ? primitive->output : plain_layout(output);
+  const bool has_shape = primitive->output.sizes() == sizes(output);
+  const Layout layout = has_shape ? primitive->output : plain_layout(output);
   const bool is_plain = layout == plain_layout(output);
   TensorId target = output;
   if (written && is_plain) {
@@ -389,8 +372,8 @@ void TraceRewriter::emit(const onednn::PrimitivePtr& primitive, std::vector<Tens
   values_.insert_or_assign(tensor(output).buffer, Value{output, {{layout, target}}, is_plain});
 }
 
-TensorId TraceRewriter::make(const onednn::PrimitivePtr& primitive,
-                             const std::vector<TensorId>& inputs, size_t index) {
+TensorId TraceRewriter::make(const PrimitivePtr& primitive, const std::vector<TensorId>& inputs,
+                             size_t index) {
   const TensorId made = add_bytes(primitive->output.bytes());
   add_call(primitive, inputs, made, index);
   return made;
@@ -421,35 +404,34 @@ bool TraceRewriter::move_into(TensorId part, TensorId whole, int64_t offset) {
 }
 
 void TraceRewriter::join(const std::vector<TensorId>& sources, TensorId output,
-                         const onednn::Layout& joined, size_t index) {
+                         const Layout& joined, size_t index) {
   const auto strides = joined.strides();
   const TensorId whole = add_bytes(joined.bytes());
   int64_t offset = 0;
   for (const TensorId source : sources) {
-    const onednn::Dims sizes = dims_of(tensor(source).sizes);
-    const onednn::Layout layout = strides ? onednn::Layout::strided(sizes, *strides)
-                                          : onednn::Layout::blocked(sizes, *joined.block());
-    const onednn::Layout from = strides ? layout_of(source) : layout;
+    const Dims own = sizes(source);
+    const Layout layout =
+        strides ? Layout::strided(own, *strides) : Layout::blocked(own, *joined.block());
+    const Layout from = strides ? layout_of(source) : layout;
     const TensorId part = use(source, from);
     is_shared_[tensor(source).buffer] = true;
     if (strides || !move_into(part, whole, offset)) {
       add_call(onednn::make_reorder(from, layout), {part}, add_part(whole, offset), index);
     }
-    offset += strides ? sizes[1] * (*strides)[1] * int64_t{sizeof(float)}
+    offset += strides ? own[1] * (*strides)[1] * int64_t{sizeof(float)}
                       : static_cast<int64_t>(layout.bytes());
   }
   is_shared_[tensor(output).buffer] = true;
   values_.insert_or_assign(tensor(output).buffer, Value{output, {{joined, whole}}, false});
 }
 
-onednn::Layout contiguous_layout(const onednn::Dims& sizes, onednn::Type type) {
-  return onednn::Layout::strided(sizes, dims_of(c10::contiguous_strides(sizes)), type);
+Layout contiguous_layout(const Dims& sizes, Type type) {
+  return Layout::strided(sizes, dims_of(c10::contiguous_strides(sizes)), type);
 }
 
-at::Tensor reorder_constant(const at::Tensor& tensor, const onednn::Layout& from,
-                            const onednn::Layout& to) {
+at::Tensor reorder_constant(const at::Tensor& tensor, const Layout& from, const Layout& to) {
   if (from == to) return tensor;
-  const onednn::PrimitivePtr reorder = onednn::make_reorder(from, to);
+  const PrimitivePtr reorder = onednn::make_reorder(from, to);
   if (reorder == nullptr) return {};
   at::Tensor packed = at::empty({static_cast<int64_t>(to.bytes())}, at::kByte);
   const at::Tensor scratchpad =

@@ -19,6 +19,17 @@
 
 namespace torch_ir {
 
+using onednn::Binary;
+using onednn::Dims;
+using onednn::Function;
+using onednn::Layout;
+using onednn::Pooling;
+using onednn::PostOp;
+using onednn::PostOps;
+using onednn::PrimitivePtr;
+using onednn::Type;
+using onednn::Window;
+
 class PackedWeights {
  public:
   // Returns what `make` gave for the first call with `key`. Keeps `sources`, as their addresses are
@@ -71,8 +82,8 @@ class TraceRewriter {
  public:
   TraceRewriter(Trace& trace, PackedWeights& weights);
 
-  // What an earlier pass has found for call `index`, before `run`.
-  void plan(size_t index, std::function<void()> emit);
+  // What an earlier pass has found for one call, before `run`.
+  void plan(Replacement replacement);
   void run();
 
   // Queries of the original trace.
@@ -91,7 +102,8 @@ class TraceRewriter {
   }
   // Whether only the calls from `first` to `last` read the memory of `id`.
   bool is_read_within(TensorId id, size_t first, size_t last) const;
-  bool is_open(size_t index) const { return states_[index] == State::kOpen; }
+  // Whether no replacement has taken the call.
+  bool is_open(size_t index) const { return is_open_[index]; }
   // Whether it is plain memory of floats (or of `dtype`) that no call changes.
   bool is_value(TensorId id, at::ScalarType dtype = at::kFloat) const;
   // The constant `id`, if no call changes it; otherwise undefined.
@@ -100,14 +112,15 @@ class TraceRewriter {
   }
   bool have_same_layout(TensorId a, TensorId b) const;
   bool is_contiguous(TensorId id) const { return torch_ir::is_contiguous(tensor(id)); }
+  Dims sizes(TensorId id) const { return at::IntArrayRef(tensor(id).sizes).vec(); }
 
   // The values in the new trace.
 
-  onednn::Layout plain_layout(TensorId id) const;
-  onednn::Layout layout_of(TensorId id);
+  Layout plain_layout(TensorId id) const;
+  Layout layout_of(TensorId id);
   bool is_carried(TensorId id) { return !(layout_of(id) == plain_layout(id)); }
   // The value in a layout of the same sizes.
-  TensorId use(TensorId id, const onednn::Layout& layout);
+  TensorId use(TensorId id, const Layout& layout);
   TensorId plain(TensorId id);
   // Whether nothing reads the value after call `index`, and the trace owns its memory.
   bool is_last_use(TensorId id, size_t index) const;
@@ -121,22 +134,21 @@ class TraceRewriter {
 
   // Calls `primitive` to make the value of `output`. With `written`, it adds to the memory of that
   // value.
-  void emit(const onednn::PrimitivePtr& primitive, std::vector<TensorId> inputs, TensorId output,
+  void emit(const PrimitivePtr& primitive, std::vector<TensorId> inputs, TensorId output,
             size_t index, std::optional<TensorId> written = std::nullopt);
   // Calls `primitive` for an intermediate result, in memory of its own.
-  TensorId make(const onednn::PrimitivePtr& primitive, const std::vector<TensorId>& inputs,
-                size_t index);
+  TensorId make(const PrimitivePtr& primitive, const std::vector<TensorId>& inputs, size_t index);
   // Calls a function that is not a primitive; it makes the plain memory of `outputs`.
   void emit(FusedCall fused, const std::vector<TensorId>& inputs, std::vector<TensorId> outputs,
             size_t index);
   // Joins the channels of `sources` as the value of `output`, in a layout of one image in blocks of
   // channels, or of strides. Sources in blocks are written in place where possible.
-  void join(const std::vector<TensorId>& sources, TensorId output, const onednn::Layout& joined,
+  void join(const std::vector<TensorId>& sources, TensorId output, const Layout& joined,
             size_t index);
 
  private:
   struct Variant {
-    onednn::Layout layout;
+    Layout layout;
     TensorId tensor;
   };
   struct Value {
@@ -145,18 +157,9 @@ class TraceRewriter {
     bool has_plain;
   };
 
-  enum class State { kOpen, kSwallowed, kDone };
-
-  // Memory that a call makes, or makes anew.
-  struct MadeBuffer {
-    BufferId buffer;
-    size_t step;
-  };
-
-  // Empty if the trace keeps no values.
-  std::vector<MadeBuffer> made_by(const std::vector<size_t>& calls) const;
-  // The calls from `first` on have made these: values in them exist now, unless they are inside.
-  void note_values(const std::vector<MadeBuffer>& made, size_t first);
+  // The rewritten calls from `first` on are for `calls`, whose values exist now, unless they are
+  // inside.
+  void note_values(const std::vector<size_t>& calls, size_t first);
   void rewrite(size_t index);
   void finish(const Replacement& replacement);
   void copy(size_t index);
@@ -165,22 +168,22 @@ class TraceRewriter {
   std::optional<Variant> channels_of_value(TensorId id);
   TensorId add_part(TensorId whole, int64_t offset);
   TensorId add_bytes(size_t bytes);
-  void add_call(const onednn::PrimitivePtr& primitive, const std::vector<TensorId>& inputs,
-                TensorId output, size_t index);
+  void add_call(const PrimitivePtr& primitive, const std::vector<TensorId>& inputs, TensorId output,
+                size_t index);
 
   Trace& trace_;
   PackedWeights& weights_;
   std::vector<TraceCall> calls_;
   std::vector<TraceCall> rewritten_;
-  // By value of the trace: its buffer before any is rewritten.
-  std::vector<BufferId> value_buffers_;
+  // By tensor of the original trace.
+  std::vector<BufferId> original_buffers_;
   TraceFacts facts_;
   // By buffer: the last call that reads it, where a replacement counts as its last call.
   std::vector<size_t> last_reader_;
   // Whether a write to this memory would show in another value.
   std::vector<bool> is_shared_;
   std::unordered_map<BufferId, Value> values_;
-  std::vector<State> states_;
+  std::vector<bool> is_open_;
   std::unordered_map<size_t, Replacement> replacements_;
   size_t current_ = 0;
 };
@@ -204,16 +207,14 @@ inline const float* floats_of(const at::Tensor& tensor) {
 }
 
 // Floats, except for those of other types.
-onednn::Type type_of(at::ScalarType dtype);
-onednn::Dims dims_of(at::IntArrayRef dims);
+Type type_of(at::ScalarType dtype);
+Dims dims_of(at::IntArrayRef dims);
 // Stride and size of the dimensions whose size is not one, in order.
 std::vector<std::pair<int64_t, int64_t>> dims_by_stride(const TraceTensor& tensor);
 
-onednn::Layout contiguous_layout(const onednn::Dims& sizes,
-                                 onednn::Type type = onednn::Type::kFloat);
+Layout contiguous_layout(const Dims& sizes, Type type = Type::kFloat);
 
 // Reorders weights for a primitive; null if that is impossible.
-at::Tensor reorder_constant(const at::Tensor& tensor, const onednn::Layout& from,
-                            const onednn::Layout& to);
+at::Tensor reorder_constant(const at::Tensor& tensor, const Layout& from, const Layout& to);
 
 }  // namespace torch_ir

@@ -8,59 +8,43 @@
 namespace torch_ir {
 namespace {
 
-using onednn::Dims;
-using onednn::Layout;
-
-struct TransposedConvolution {
-  TensorId source;
-  // [channels in, channels out, height, width]
-  at::Tensor weight;
-  at::Tensor bias;
-  Chain chain;
-};
-
-size_t emit_transposed(TraceRewriter& rewriter, const TransposedConvolution& traced) {
-  const Chain& chain = traced.chain;
+// `given` is [channels in, channels out, height, width].
+size_t emit_transposed(TraceRewriter& rewriter, TensorId source, const at::Tensor& given,
+                       const at::Tensor& given_bias, const Chain& chain) {
   const TensorId output = rewriter.shaped_like(chain.output, chain.made);
-  const at::DimVector sizes = rewriter.tensor(traced.source).sizes;
+  const Dims sizes = rewriter.sizes(source);
   const int64_t n = sizes[0];
   const int64_t h = sizes[2];
   const int64_t w = sizes[3];
-  const int64_t out = traced.weight.size(1);
-  const int64_t rows = traced.weight.size(2);
-  const int64_t columns = traced.weight.size(3);
+  const int64_t out = given.size(1);
+  const int64_t rows = given.size(2);
+  const int64_t columns = given.size(3);
   const int64_t channels = rows * columns * out;
-  const onednn::PrimitivePtr product = guarded(
-      onednn::make_convolution(
-          {Layout::any({n, sizes[1], h, w}), Layout::any({channels, sizes[1], 1, 1}),
-           contiguous_layout({channels}), Layout::channels_last({n, channels, h, w}), Dims{1, 1},
-           Dims{0, 0}, Dims{0, 0}, Dims{1, 1}, /*is_winograd=*/false, chain.post_ops}),
-      chain, {.parameters = {traced.weight, traced.bias}});
+  const PrimitivePtr product =
+      guarded(onednn::make_convolution(
+                  {Layout::any({n, sizes[1], h, w}), Layout::any({channels, sizes[1], 1, 1}),
+                   /*has_bias=*/true, Layout::channels_last({n, channels, h, w}), Dims{1, 1},
+                   Dims{0, 0}, Dims{0, 0}, Dims{1, 1}, /*is_winograd=*/false, chain.post_ops}),
+              chain, {.parameters = {given, given_bias}});
   const Dims pixels = {n, out, h, rows, w, columns};
   const at::DimVector to = rewriter.tensor(output).strides;
-  const onednn::PrimitivePtr reorder = onednn::make_reorder(
+  const PrimitivePtr reorder = onednn::make_reorder(
       Layout::strided(pixels, {h * w * channels, 1, w * channels, columns * out, channels, out}),
       Layout::strided(pixels, {to[0], to[1], rows * to[2], to[2], columns * to[3], to[3]}));
   if (product == nullptr || reorder == nullptr) return 0;
-  std::vector<at::Tensor> sources = {traced.weight, traced.bias};
-  std::string key = "transposed";
-  if (chain.norm) {
-    sources.insert(sources.end(), chain.norm->sources.begin(), chain.norm->sources.end());
-    key += chain.norm->key + ' ';
-  }
   const Layout& wanted = product->inputs[1];
-  const TensorId weight = rewriter.packed(key + wanted.key(), sources, [&] {
-    const at::Tensor plain = chain.normed_weight(traced.weight, 1)
-                                 .permute({2, 3, 1, 0})
-                                 .reshape({channels, sizes[1], 1, 1});
+  const auto [key, sources] = chain.sources_of(given, given_bias);
+  const TensorId weight = rewriter.packed("transposed" + key + wanted.key(), sources, [&] {
+    const at::Tensor plain =
+        chain.normed_weight(given, 1).permute({2, 3, 1, 0}).reshape({channels, sizes[1], 1, 1});
     return reorder_constant(plain, Layout::strided(wanted.sizes(), plain.strides().vec()), wanted);
   });
-  const TensorId bias = rewriter.packed(key + "bias", sources, [&] {
-    const at::Tensor sum = chain.normed_bias(traced.bias);
+  const TensorId bias = rewriter.packed("transposed" + key + "bias", sources, [&] {
+    const at::Tensor sum = chain.normed_bias(given_bias);
     return (sum.defined() ? sum : at::zeros({out})).repeat({rows * columns});
   });
   const TensorId made = rewriter.make(
-      product, {rewriter.use(traced.source, product->inputs[0]), weight, bias}, chain.calls.back());
+      product, {rewriter.use(source, product->inputs[0]), weight, bias}, chain.calls.back());
   rewriter.emit(reorder, {made}, output, chain.calls.back());
   return chain.calls.size();
 }
@@ -87,12 +71,10 @@ std::optional<Replacement> replace_transposed(TraceRewriter& rewriter, size_t in
       arguments.integers("output_padding", 2, 0) == Dims{0, 0} &&
       arguments.integers("dilation", 2, 1) == Dims{1, 1} && arguments.number("groups", 1) == 1;
   if (!is_apart) return std::nullopt;
-  TransposedConvolution traced{
-      *source, weight, bias,
-      chain_after(rewriter, index, call.outputs[0], ChainShape::kSame, /*takes_norm=*/true)};
-  if (traced.chain.addend) traced.chain.cut_at_addition();
-  return Replacement{traced.chain.calls,
-                     [&rewriter, traced] { return emit_transposed(rewriter, traced); }};
+  const Chain chain = chain_after(rewriter, index, {.takes_norm = true, .takes_addition = false});
+  return Replacement{chain.calls, [=, &rewriter] {
+                       return emit_transposed(rewriter, *source, weight, bias, chain);
+                     }};
 }
 
 }  // namespace torch_ir

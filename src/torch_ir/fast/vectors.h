@@ -1,6 +1,7 @@
 // Vectors of 16 floats and the gates of recurrent layers, shared by the kernels of this room.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "torch_ir/runtime/kernels/clones.h"
@@ -30,6 +31,8 @@ constexpr int64_t kLanes = 16;
 
 // Fewer are done before another thread has begun.
 constexpr int64_t kElementsPerThread = 1 << 15;
+// Of rows of so many elements.
+inline int64_t grain_of(int64_t size) { return std::max<int64_t>(kElementsPerThread / size, 1); }
 
 using Floats [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = float;
 using Integers [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = int32_t;

@@ -88,7 +88,7 @@ const dnnl::stream& stream() {
 struct Executable {
   dnnl::primitive primitive;
   // By DNNL_ARG_SRC, ...: the inputs, the output and the scratchpad.
-  std::vector<std::pair<int, Descriptor>> arguments = {};
+  std::vector<std::pair<int, Descriptor>> arguments;
   std::vector<Constant> constants;
   bool is_small;
 };
@@ -134,24 +134,20 @@ class LibraryExecution {
   std::vector<dnnl_exec_arg_t> arguments_;
 };
 
-// DNNL_ARG_SRC, ...
-struct NamedInput {
-  int name;
-  Layout layout;
-};
-
 PrimitivePtr library_primitive(const std::string& name, const dnnl::primitive_desc_base& made,
-                               const std::vector<NamedInput>& inputs, const Layout& output,
-                               bool is_small, std::vector<Constant> constants) {
-  Primitive primitive{"onednn::" + name, {}, output, made.scratchpad_desc().get_size()};
-  Executable executable{
-      .primitive = made.get(), .constants = std::move(constants), .is_small = is_small};
-  for (const NamedInput& input : inputs) {
-    primitive.inputs.push_back(input.layout);
-    executable.arguments.emplace_back(input.name, descriptor(input.layout));
+                               bool is_small, const std::vector<Constant>& constants) {
+  const Descriptor scratchpad = made.scratchpad_desc();
+  Primitive primitive{
+      "onednn::" + name, {}, LayoutAccess::layout(made.dst_desc()), scratchpad.get_size()};
+  Executable executable{made.get(), {}, constants, is_small};
+  for (const int input : {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS}) {
+    const Descriptor descriptor = made.query_md(dnnl::query::exec_arg_md, input);
+    if (descriptor.is_zero()) continue;
+    primitive.inputs.push_back(LayoutAccess::layout(descriptor));
+    executable.arguments.emplace_back(input, descriptor);
   }
-  executable.arguments.emplace_back(DNNL_ARG_DST, descriptor(output));
-  executable.arguments.emplace_back(DNNL_ARG_SCRATCHPAD, made.scratchpad_desc());
+  executable.arguments.emplace_back(DNNL_ARG_DST, made.dst_desc());
+  executable.arguments.emplace_back(DNNL_ARG_SCRATCHPAD, scratchpad);
   primitive.bind = [executable] {
     return [execution = std::make_shared<LibraryExecution>(executable)](
                const std::vector<void*>& memory) { execution->run(memory); };
@@ -183,13 +179,12 @@ dnnl::primitive_attr attributes(const PostOps& post_ops = {},
   return attributes;
 }
 
-// The constants of a product that is scaled.
-std::vector<Constant> set_scaling(dnnl::primitive_attr& attributes,
-                                  const std::optional<Scaling>& scaling, bool has_groups) {
+// Returns its constants.
+std::vector<Constant> set_scaling(dnnl::primitive_attr& attributes, const Scaling& scaling,
+                                  bool has_groups) {
   std::vector<Constant> constants;
-  if (!scaling) return constants;
-  set_scales(attributes, scaling->scales, has_groups, constants);
-  const int32_t zero_point = scaling->source_zero_point;
+  set_scales(attributes, scaling.scales, has_groups, constants);
+  const int32_t zero_point = scaling.source_zero_point;
   if (zero_point != 0) set_source_zero_point(attributes, zero_point, constants);
   return constants;
 }
@@ -210,40 +205,28 @@ bool is_small_product(const Layout& weights, const Layout& output, int64_t chann
   return has_few_elements(output) && pixels * product_of(weights.sizes()) < kSmallMultiplications;
 }
 
-// Null if the library cannot make it.
-template <class Make>
-PrimitivePtr attempt(bool is_small, Make make) {
+// Null if the library cannot make it, or has only the slow reference. No other code can reorder.
+template <class Describe>
+PrimitivePtr make(const std::string& name, bool is_small, Describe describe,
+                  const std::vector<Constant>& constants = {}) {
   const OneThread one_thread(is_small);
   try {
-    return make();
+    const auto made = describe();
+    const auto is_reference = [&] {
+      return std::string_view(made.impl_info_str()).find("ref") != std::string_view::npos;
+    };
+    if (!made || (name != "reorder" && is_reference())) return nullptr;
+    return library_primitive(name, made, is_small, constants);
   } catch (const dnnl::error&) {
     return nullptr;
   }
 }
 
-// Null if the library has no implementation, or only the slow reference.
-template <class Made>
-PrimitivePtr finish(const char* name, const Made& made, const std::vector<NamedInput>& inputs,
-                    bool is_small, std::vector<Constant> constants = {}) {
-  const bool is_usable =
-      made && std::string_view(made.impl_info_str()).find("ref") == std::string_view::npos;
-  if (!is_usable) return nullptr;
-  return library_primitive(name, made, inputs, LayoutAccess::layout(made.dst_desc()), is_small,
-                           std::move(constants));
-}
-
-Descriptor optional_descriptor(const std::optional<Layout>& layout) {
-  return layout ? descriptor(*layout) : Descriptor();
-}
-
-template <class Made>
-PrimitivePtr finish_product(const char* name, const Made& made, bool has_bias, bool is_small,
-                            std::vector<Constant> constants) {
-  if (!made) return nullptr;
-  std::vector<NamedInput> inputs = {{DNNL_ARG_SRC, LayoutAccess::layout(made.src_desc())},
-                                    {DNNL_ARG_WEIGHTS, LayoutAccess::layout(made.weights_desc())}};
-  if (has_bias) inputs.push_back({DNNL_ARG_BIAS, LayoutAccess::layout(made.bias_desc())});
-  return finish(name, made, inputs, is_small, std::move(constants));
+// One number for each channel of `output`: of its type, except for integers.
+Descriptor bias_of(bool has_bias, const Layout& output) {
+  if (!has_bias) return {};
+  const Type type = output.type() == Type::kBfloat16 ? Type::kBfloat16 : Type::kFloat;
+  return {{output.sizes()[1]}, data_type(type), Dims{1}};
 }
 
 }  // namespace
@@ -327,48 +310,46 @@ bool Layout::operator==(const Layout& other) const {
 }
 
 PrimitivePtr make_convolution(const Convolution& convolution) {
-  const bool is_small =
-      is_small_product(convolution.weights, convolution.output, convolution.output.sizes()[1]);
-  return attempt(is_small, [&] {
-    const algorithm kind =
-        convolution.is_winograd ? algorithm::convolution_winograd : algorithm::convolution_direct;
-    Dims dilation = convolution.dilation;
-    for (int64_t& distance : dilation) --distance;
+  const Layout& output = convolution.output;
+  const bool is_small = is_small_product(convolution.weights, output, output.sizes()[1]);
+  const bool has_groups = convolution.weights.sizes().size() > convolution.source.sizes().size();
+  const algorithm kind =
+      convolution.is_winograd ? algorithm::convolution_winograd : algorithm::convolution_direct;
+  Dims dilation = convolution.dilation;
+  for (int64_t& distance : dilation) --distance;
+  std::vector<Constant> constants;
+  const auto describe_it = [&] {
     dnnl::primitive_attr with = attributes(convolution.post_ops, convolution.scaling);
-    const bool has_groups = convolution.weights.sizes().size() > convolution.source.sizes().size();
-    auto constants = set_scaling(with, convolution.scaling, has_groups);
-    const auto made = describe<dnnl::convolution_forward>(
+    if (convolution.scaling) constants = set_scaling(with, *convolution.scaling, has_groups);
+    return describe<dnnl::convolution_forward>(
         cpu(), with, prop_kind::forward_inference, kind, descriptor(convolution.source),
-        descriptor(convolution.weights), optional_descriptor(convolution.bias),
-        descriptor(convolution.output), convolution.strides, dilation, convolution.padding_before,
-        convolution.padding_after);
-    return finish_product(convolution.is_winograd ? "convolution_winograd" : "convolution", made,
-                          convolution.bias.has_value(), is_small, std::move(constants));
-  });
+        descriptor(convolution.weights), bias_of(convolution.has_bias, output), descriptor(output),
+        convolution.strides, dilation, convolution.padding_before, convolution.padding_after);
+  };
+  return make(convolution.is_winograd ? "convolution_winograd" : "convolution", is_small,
+              describe_it, constants);
 }
 
-PrimitivePtr make_inner_product(const Layout& source, const Layout& weights,
-                                const std::optional<Layout>& bias, const Layout& output,
-                                const PostOps& post_ops, const std::optional<Scaling>& scaling) {
-  const bool is_small = is_small_product(weights, output, output.sizes()[1]);
-  return attempt(is_small, [&] {
+PrimitivePtr make_inner_product(const Layout& source, const Layout& weights, bool has_bias,
+                                Type type, const PostOps& post_ops,
+                                const std::optional<Scaling>& scaling) {
+  const int64_t columns = weights.sizes()[0];
+  const Layout output = Layout::strided({source.sizes()[0], columns}, {columns, 1}, type);
+  std::vector<Constant> constants;
+  const auto describe_it = [&] {
     dnnl::primitive_attr with = attributes(post_ops, scaling);
-    auto constants = set_scaling(with, scaling, /*has_groups=*/false);
-    const auto made = describe<dnnl::inner_product_forward>(
-        cpu(), with, prop_kind::forward_inference, descriptor(source), descriptor(weights),
-        optional_descriptor(bias), descriptor(output));
-    return finish_product("inner_product", made, bias.has_value(), is_small, std::move(constants));
-  });
+    if (scaling) constants = set_scaling(with, *scaling, /*has_groups=*/false);
+    return describe<dnnl::inner_product_forward>(cpu(), with, prop_kind::forward_inference,
+                                                 descriptor(source), descriptor(weights),
+                                                 bias_of(has_bias, output), descriptor(output));
+  };
+  return make("inner_product", is_small_product(weights, output, columns), describe_it, constants);
 }
 
 PrimitivePtr make_reorder(const Layout& from, const Layout& to) {
-  const bool is_small = has_few_elements(to);
-  return attempt(is_small, [&]() -> PrimitivePtr {
-    const dnnl::reorder::primitive_desc made(cpu(), descriptor(from), cpu(), descriptor(to),
-                                             attributes(), /*allow_empty=*/true);
-    // Accepts the reference implementation: no other code knows the layouts.
-    if (!made) return nullptr;
-    return library_primitive("reorder", made, {{DNNL_ARG_FROM, from}}, to, is_small, {});
+  return make("reorder", has_few_elements(to), [&] {
+    return dnnl::reorder::primitive_desc(cpu(), descriptor(from), cpu(), descriptor(to),
+                                         attributes(), /*allow_empty=*/true);
   });
 }
 
@@ -382,36 +363,29 @@ PrimitivePtr make_pooling(Pooling pooling, const Layout& source, const Layout& o
                           const Window& window) {
   const algorithm kind = pooling == Pooling::kAverage ? algorithm::pooling_avg_exclude_padding
                                                       : algorithm::pooling_avg_include_padding;
-  const bool is_small = has_few_elements(source);
-  return attempt(is_small, [&] {
-    const auto made = describe<DilatedPooling>(
-        cpu(), attributes(), prop_kind::forward_inference, kind, descriptor(source),
-        descriptor(output), window.strides, window.kernel, Dims(window.kernel.size(), 0),
-        window.padding_before, window.padding_after);
-    return finish("pooling", made, {{DNNL_ARG_SRC, source}}, is_small);
+  return make("pooling", has_few_elements(source), [&] {
+    return describe<DilatedPooling>(cpu(), attributes(), prop_kind::forward_inference, kind,
+                                    descriptor(source), descriptor(output), window.strides,
+                                    window.kernel, Dims(window.kernel.size(), 0),
+                                    window.padding_before, window.padding_after);
   });
 }
 
 PrimitivePtr make_repetition(const Layout& source, const Layout& output) {
-  const bool is_small = has_few_elements(source);
-  return attempt(is_small, [&] {
-    const auto made = describe<dnnl::resampling_forward>(
-        cpu(), attributes(), prop_kind::forward_inference, algorithm::resampling_nearest,
-        descriptor(source), descriptor(output));
-    return finish("resampling", made, {{DNNL_ARG_SRC, source}}, is_small);
+  return make("resampling", has_few_elements(source), [&] {
+    return describe<dnnl::resampling_forward>(cpu(), attributes(), prop_kind::forward_inference,
+                                              algorithm::resampling_nearest, descriptor(source),
+                                              descriptor(output));
   });
 }
 
 PrimitivePtr make_binary(Binary binary, const Layout& first, const Layout& second,
                          const PostOps& post_ops) {
-  const algorithm kind = binary == Binary::kAdd        ? algorithm::binary_add
-                         : binary == Binary::kSubtract ? algorithm::binary_sub
-                                                       : algorithm::binary_mul;
-  const bool is_small = has_few_elements(first);
-  return attempt(is_small, [&] {
-    const auto made = describe<dnnl::binary>(cpu(), attributes(post_ops), kind, descriptor(first),
-                                             descriptor(second), descriptor(first));
-    return finish("binary", made, {{DNNL_ARG_SRC_0, first}, {DNNL_ARG_SRC_1, second}}, is_small);
+  constexpr algorithm kKinds[] = {algorithm::binary_add, algorithm::binary_mul,
+                                  algorithm::binary_sub};
+  return make("binary", has_few_elements(first), [&] {
+    return describe<dnnl::binary>(cpu(), attributes(post_ops), kKinds[static_cast<size_t>(binary)],
+                                  descriptor(first), descriptor(second), descriptor(first));
   });
 }
 

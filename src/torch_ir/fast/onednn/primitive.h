@@ -116,12 +116,12 @@ struct Primitive {
 
 using PrimitivePtr = std::shared_ptr<const Primitive>;
 
-// Inputs: source, weights, bias if there is one.
+// Inputs: source, weights, bias if there is one: of the type of the output, or floats for integers.
 struct Convolution {
   Layout source;
   // Has one more dimension with groups.
   Layout weights;
-  std::optional<Layout> bias;
+  bool has_bias;
   Layout output;
   Dims strides;
   Dims padding_before;
@@ -133,10 +133,10 @@ struct Convolution {
 };
 PrimitivePtr make_convolution(const Convolution& convolution);
 
-// source [rows, k], weights [columns, k], output [rows, columns]; inputs as of a convolution.
-PrimitivePtr make_inner_product(const Layout& source, const Layout& weights,
-                                const std::optional<Layout>& bias, const Layout& output,
-                                const PostOps& post_ops,
+// source [rows, k], weights [columns, k], output [rows, columns], contiguous and of `type`; inputs
+// as of a convolution.
+PrimitivePtr make_inner_product(const Layout& source, const Layout& weights, bool has_bias,
+                                Type type = Type::kFloat, const PostOps& post_ops = {},
                                 const std::optional<Scaling>& scaling = std::nullopt);
 
 PrimitivePtr make_reorder(const Layout& from, const Layout& to);
