@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -22,9 +22,7 @@
 namespace torch_ir {
 namespace {
 
-int64_t count_attention(const EagerGraph& graph) {
-  return std::ranges::count(calls_at_fast(graph), "torch_ir::attention");
-}
+constexpr const char* kAttention = "torch_ir::attention";
 
 struct AttentionCase {
   int64_t batch = 1;
@@ -39,16 +37,11 @@ struct AttentionCase {
 V heads(EagerGraph& graph, const std::string& name, const AttentionCase& shape, int64_t rows,
         int64_t size) {
   const V x = graph.input(name, at::randn({shape.batch, rows, shape.heads, size}) * 2);
-  return graph.call1("aten.transpose.int", {x, 1, 2});
+  return aten(graph, "transpose.int", {x, 1, 2});
 }
 
-struct Heads {
-  V q;
-  V k;
-  V v;
-};
-
-Heads heads(EagerGraph& graph, const AttentionCase& shape) {
+// Query, key and value.
+std::array<V, 3> heads(EagerGraph& graph, const AttentionCase& shape) {
   return {heads(graph, "q", shape, shape.rows, shape.size),
           heads(graph, "k", shape, shape.keys, shape.size),
           heads(graph, "v", shape, shape.keys, shape.value_size)};
@@ -57,7 +50,7 @@ Heads heads(EagerGraph& graph, const AttentionCase& shape) {
 V attention(EagerGraph& graph, const AttentionCase& shape, const EagerArgument& mask,
             bool is_causal = false) {
   const auto [q, k, v] = heads(graph, shape);
-  return graph.call1("aten.scaled_dot_product_attention.default", {q, k, v, mask, 0.0, is_causal});
+  return aten(graph, "scaled_dot_product_attention", {q, k, v, mask, 0.0, is_causal});
 }
 
 // `change` makes of the scores what softmax gets along `dim`; `shares` is its result.
@@ -65,11 +58,11 @@ V spelled_attention(EagerGraph& graph, const AttentionCase& shape,
                     const std::function<V(const V& scores)>& change, int64_t dim = -1,
                     V* shares = nullptr) {
   const auto [q, k, v] = heads(graph, shape);
-  const V transposed = graph.call1("aten.transpose.int", {k, 2, 3});
-  const V scores = change(graph.call1("aten.matmul.default", {q, transposed}));
-  const V softmax = graph.call1("aten.softmax.int", {scores, dim});
+  const V transposed = aten(graph, "transpose.int", {k, 2, 3});
+  const V scores = change(aten(graph, "matmul", {q, transposed}));
+  const V softmax = aten(graph, "softmax.int", {scores, dim});
   if (shares != nullptr) *shares = softmax;
-  return graph.call1("aten.matmul.default", {softmax, v});
+  return aten(graph, "matmul", {softmax, v});
 }
 
 TEST_F(FuseTrace, ComputesAttention) {
@@ -82,8 +75,7 @@ TEST_F(FuseTrace, ComputesAttention) {
       SCOPED_TRACE(fmt::format("{} rows, {} keys, causal {}", shape.rows, shape.keys, is_causal));
       EagerGraph graph;
       graph.output(attention(graph, shape, std::monostate(), is_causal));
-      EXPECT_EQ(count_attention(graph), shape.value_size % 16 == 0);
-      EXPECT_EQ(difference_at_fast(graph), "");
+      EXPECT_EQ(fault_at_fast(graph, kAttention, shape.value_size % 16 == 0), "");
     }
   }
 }
@@ -105,8 +97,7 @@ TEST_F(FuseTrace, FollowsMasksOfAttention) {
       EagerGraph graph;
       const V given = is_input ? graph.input("mask", mask) : graph.weight("mask", mask);
       graph.output(attention(graph, shape, given));
-      EXPECT_EQ(count_attention(graph), 1);
-      EXPECT_EQ(difference_at_fast(graph), "");
+      EXPECT_EQ(fault_at_fast(graph, kAttention, 1), "");
     }
   }
   EagerGraph twice;
@@ -114,8 +105,7 @@ TEST_F(FuseTrace, FollowsMasksOfAttention) {
   const V mask = twice.weight("mask", at::full({20, 40}, -INFINITY).triu(10));
   twice.output(twice.call("aten._scaled_dot_product_flash_attention_for_cpu.default",
                           {q, k, v, 0.0, true, mask})[0]);
-  EXPECT_EQ(count_attention(twice), 0);
-  EXPECT_EQ(difference_at_fast(twice), "");
+  EXPECT_EQ(fault_at_fast(twice, kAttention, 0), "");
 }
 
 // LibTorch makes zeros of rows that see no key; softmax makes NaN, for which a run starts again.
@@ -129,14 +119,12 @@ TEST_F(FuseTrace, HidesAllKeysOfRows) {
       if (dims == 4) mask = mask.unsqueeze(0);
       EagerGraph safe;
       safe.output(attention(safe, shape, safe.input("mask", mask)));
-      EXPECT_EQ(count_attention(safe), !std::isnan(hidden));
-      EXPECT_EQ(difference_at_fast(safe), "") << hidden << dims;
+      EXPECT_EQ(fault_at_fast(safe, kAttention, !std::isnan(hidden)), "") << hidden << dims;
       EagerGraph spelled;
       spelled.output(spelled_attention(spelled, shape, [&](const V& scores) {
-        return spelled.call1("aten.add.Tensor", {scores, spelled.input("mask", mask)});
+        return aten(spelled, "add.Tensor", {scores, spelled.input("mask", mask)});
       }));
-      EXPECT_EQ(count_attention(spelled), std::isfinite(hidden));
-      EXPECT_EQ(difference_at_fast(spelled), "") << hidden << dims;
+      EXPECT_EQ(fault_at_fast(spelled, kAttention, std::isfinite(hidden)), "") << hidden << dims;
     }
   }
 }
@@ -145,44 +133,39 @@ TEST_F(FuseTrace, HidesAllKeysOfRows) {
 TEST_F(FuseTrace, RecognizesBiases) {
   const AttentionCase shape{.batch = 6, .rows = 12, .keys = 12};
   const auto add = [](EagerGraph& graph, const V& scores, const V& other) {
-    return graph.call1("aten.add.Tensor", {other, scores});
-  };
-  const auto view = [](EagerGraph& graph, const V& x, const std::vector<int64_t>& sizes) {
-    return graph.call1("aten.view.default", {x, Attribute::list(sizes)});
+    return aten(graph, "add.Tensor", {other, scores});
   };
   for (const int64_t outer : {1, 2}) {
     EagerGraph graph;
     graph.output(spelled_attention(graph, shape, [&](const V& scores) {
-      const V bias = graph.call1("aten.mul.Tensor", {graph.input("bias", at::rand({1, 3, 12, 12})),
-                                                     graph.input("factor", at::rand({12, 1}))});
+      const V factor = graph.input("factor", at::rand({12, 1}));
+      const V bias =
+          aten(graph, "mul.Tensor", {graph.input("bias", at::rand({1, 3, 12, 12})), factor});
       const V windows = view(graph, add(graph, scores, bias), {2, 3, 3, 12, 12});
       const V shifts = graph.weight("mask", at::randn({outer, 3, 1, 12, 12}));
       return view(graph, add(graph, windows, shifts), {6, 3, 12, 12});
     }));
-    EXPECT_EQ(count_attention(graph), outer == 1);
-    EXPECT_EQ(difference_at_fast(graph), "") << outer;
+    EXPECT_EQ(fault_at_fast(graph, kAttention, outer == 1), "") << outer;
   }
   // Scaled after the sum, or the bias is.
   for (const bool is_scaled : {false, true}) {
     EagerGraph graph;
     graph.output(spelled_attention(graph, shape, [&](const V& scores) {
       const V bias = graph.weight("bias", at::rand({3, 12, 12}));
-      const V sum = graph.call1("aten.add.Tensor", {scores, bias, is_scaled ? 1.0 : 2.0});
-      return is_scaled ? graph.call1("aten.mul.Tensor", {sum, 0.5}) : sum;
+      const V sum = aten(graph, "add.Tensor", {scores, bias, is_scaled ? 1.0 : 2.0});
+      return is_scaled ? aten(graph, "mul.Tensor", {sum, 0.5}) : sum;
     }));
-    EXPECT_EQ(count_attention(graph), 0);
-    EXPECT_EQ(difference_at_fast(graph), "");
+    EXPECT_EQ(fault_at_fast(graph, kAttention, 0), "");
   }
   // A scaled bias with the shape of the scores, on either side of the sum.
   for (const bool is_first : {false, true}) {
     EagerGraph graph;
     graph.output(spelled_attention(graph, {.rows = 12, .keys = 12}, [&](const V& scores) {
       const V bias = graph.input("bias", at::randn({1, 3, 12, 12}));
-      const V scaled = graph.call1("aten.mul.Tensor", {bias, 0.5});
+      const V scaled = aten(graph, "mul.Tensor", {bias, 0.5});
       return is_first ? add(graph, scores, scaled) : add(graph, scaled, scores);
     }));
-    EXPECT_EQ(count_attention(graph), 1);
-    EXPECT_EQ(difference_at_fast(graph), "") << is_first;
+    EXPECT_EQ(fault_at_fast(graph, kAttention, 1), "") << is_first;
   }
   // Another reader of the scores.
   EagerGraph read;
@@ -190,29 +173,25 @@ TEST_F(FuseTrace, RecognizesBiases) {
   read.output(spelled_attention(read, shape, [&](const V& scores) {
     return sum = add(read, scores, read.weight("bias", at::rand({3, 12, 12})));
   }));
-  read.output(read.call1("aten.relu.default", {sum}));
-  EXPECT_EQ(count_attention(read), 0);
-  EXPECT_EQ(difference_at_fast(read), "");
+  read.output(aten(read, "relu", {sum}));
+  EXPECT_EQ(fault_at_fast(read, kAttention, 0), "");
 }
 
 TEST_F(FuseTrace, RecognizesAttention) {
   for (const int64_t batch : {1, 2}) {
-    for (const char* scale : {"mul", "div", "none", "add"}) {
+    for (const std::string scale : {"mul.Tensor", "div.Tensor", "", "add.Tensor"}) {
       for (const int64_t dim : {-1, 3, 2}) {
         for (const bool is_read : {false, true}) {
           const AttentionCase shape{.batch = batch, .rows = 12, .keys = 12};
           EagerGraph graph;
           V shares;
-          graph.output(spelled_attention(
-              graph, shape,
-              [&](const V& scores) {
-                if (scale == std::string("none")) return scores;
-                return graph.call1(fmt::format("aten.{}.Tensor", scale), {scores, 0.7});
-              },
-              dim, &shares));
+          const auto change = [&](const V& scores) {
+            return scale.empty() ? scores : aten(graph, scale, {scores, 0.7});
+          };
+          graph.output(spelled_attention(graph, shape, change, dim, &shares));
           if (is_read) graph.output(shares);
-          EXPECT_EQ(count_attention(graph), dim != 2 && !is_read && scale != std::string("add"));
-          EXPECT_EQ(difference_at_fast(graph), "") << scale << dim;
+          const bool is_found = dim != 2 && !is_read && scale != "add.Tensor";
+          EXPECT_EQ(fault_at_fast(graph, kAttention, is_found), "") << scale << dim;
         }
       }
     }
@@ -226,17 +205,15 @@ TEST_F(FuseTrace, ReplacesRowsOfAttentionThatSeeNoKey) {
     const auto [q, k, v] = heads(graph, {.heads = 4, .rows = 4, .keys = 4});
     at::Tensor mask = at::zeros({4, 4});
     mask[1].fill_(-INFINITY);
-    const V product =
-        graph.call1("aten.matmul.default", {q, graph.call1("aten.transpose.int", {k, 2, 3})});
-    const V scores = graph.call1("aten.add.Tensor", {product, graph.weight("mask", mask)});
-    const V hidden = graph.call1("aten.isneginf.default", {scores});
-    const V shares =
-        graph.call1("aten.where.self", {graph.call1("aten.all.dim", {hidden, -1, keeps_dim}),
-                                        graph.weight("zero", at::zeros({})),
-                                        graph.call1("aten.softmax.int", {scores, -1})});
-    graph.output(graph.call1("aten.matmul.default", {shares, v}));
-    EXPECT_EQ(count_attention(graph), keeps_dim);
-    EXPECT_EQ(difference_at_fast(graph), "") << keeps_dim;
+    const V product = aten(graph, "matmul", {q, aten(graph, "transpose.int", {k, 2, 3})});
+    const V scores = aten(graph, "add.Tensor", {product, graph.weight("mask", mask)});
+    const V hidden = aten(graph, "isneginf", {scores});
+    const V sees_none = aten(graph, "all.dim", {hidden, -1, keeps_dim});
+    const V zero = graph.weight("zero", at::zeros({}));
+    const V softmax = aten(graph, "softmax.int", {scores, -1});
+    const V shares = aten(graph, "where.self", {sees_none, zero, softmax});
+    graph.output(aten(graph, "matmul", {shares, v}));
+    EXPECT_EQ(fault_at_fast(graph, kAttention, keeps_dim), "") << keeps_dim;
   }
 }
 

@@ -62,14 +62,11 @@ Build convolution_of(const ConvolutionCase& shape) {
 }
 
 Build convolution_with(const std::string& op, const std::vector<int64_t>& sizes,
-                       const std::vector<int64_t>& weight_sizes, int64_t padding) {
+                       const std::vector<int64_t>& weight_sizes) {
   return [=](EagerGraph& graph) {
-    const std::vector<int64_t> ones(sizes.size() - 2, 1);
-    return graph.call1(op, {graph.input("x", at::randn(sizes)),
-                            graph.weight("w", at::randn(weight_sizes) / 8),
-                            {},
-                            Attribute::list(ones),
-                            Attribute::list(std::vector<int64_t>(ones.size(), padding))});
+    const V weight = graph.weight("w", at::randn(weight_sizes) / 8);
+    const Attribute one = Attribute::list({1});
+    return aten(graph, op, {graph.input("x", at::randn(sizes)), weight, {}, one, one});
   };
 }
 
@@ -85,13 +82,13 @@ std::vector<Producer> producers() {
       {"5x5", convolution_of(large)},
       {"depthwise", convolution_of({.groups = 16})},
       {"padded channels", convolution_of({.in = 20, .out = 20})},
-      {"1d", convolution_with("aten.conv1d.default", {1, 16, 40}, {16, 16, 3}, 1)},
-      {"3d", convolution_with("aten.conv3d.default", {1, 16, 6, 6, 6}, {16, 16, 3, 3, 3}, 1)},
+      {"1d", convolution_with("conv1d", {1, 16, 40}, {16, 16, 3})},
+      {"3d", convolution_with("conv3d", {1, 16, 6, 6, 6}, {16, 16, 3, 3, 3})},
       {"transposed",
        [](EagerGraph& graph) {
-         return graph.call1("aten.conv_transpose2d.input",
-                            {image(graph), graph.weight("w", at::randn({16, 8, 2, 2}) / 8),
-                             graph.weight("b", at::randn({8})), pair(2)});
+         return aten(graph, "conv_transpose2d.input",
+                     {image(graph), graph.weight("w", at::randn({16, 8, 2, 2}) / 8),
+                      graph.weight("b", at::randn({8})), pair(2)});
        }},
       {"norm after convolution",
        [=](EagerGraph& graph) { return batch_norm(graph, convolution_of(large)(graph), "norm"); }},
@@ -105,24 +102,24 @@ std::vector<Producer> producers() {
        [](EagerGraph& graph) {
          const V y = graph.input("y", at::randn({1, 16, 12, 12}));
          const V addend = pointwise(graph, y, "a");
-         return graph.call1("aten.add.Tensor", {pointwise(graph, image(graph), "b"), addend});
+         return aten(graph, "add.Tensor", {pointwise(graph, image(graph), "b"), addend});
        }},
       {"sum",
        [](EagerGraph& graph) {
          const V y = pointwise(graph, image(graph), "a");
-         return graph.call1("aten.add.Tensor", {y, graph.input("y", at::randn({1, 16, 12, 12}))});
+         return aten(graph, "add.Tensor", {y, graph.input("y", at::randn({1, 16, 12, 12}))});
        }},
       {"product",
        [](EagerGraph& graph) {
          const V x = image(graph);
          const V y = pointwise(graph, x, "a");
-         return graph.call1("aten.mul.Tensor", {y, pointwise(graph, x, "b")});
+         return aten(graph, "mul.Tensor", {y, pointwise(graph, x, "b")});
        }},
       {"linear",
        [](EagerGraph& graph) {
-         return graph.call1("aten.linear.default", {graph.input("x", at::randn({2, 32, 64})),
-                                                    graph.weight("w", at::randn({128, 64}) / 8),
-                                                    graph.weight("b", at::randn({128}))});
+         const V w = graph.weight("w", at::randn({128, 64}) / 8);
+         const V b = graph.weight("b", at::randn({128}));
+         return aten(graph, "linear", {graph.input("x", at::randn({2, 32, 64})), w, b});
        }},
   };
 }
@@ -151,6 +148,7 @@ const NamedActivation kAll[] = {
     {"silu"},
     {"leaky_relu", {0.1}},
     {"elu"},
+    {"max_pool2d", {pair(2)}},
 };
 
 // All activations follow the first two producers, and some follow all.
@@ -161,13 +159,10 @@ TEST_F(FuseTrace, HasSpecialValuesWhereEagerHasThem) {
       if (&producer - all.data() > 1 && !activated.follows_all) continue;
       SCOPED_TRACE(producer.name + ", " + activated.op);
       EagerGraph graph;
-      V y = producer.build(graph);
-      if (!activated.op.empty()) {
-        std::vector<EagerArgument> arguments = {y};
-        arguments.insert(arguments.end(), activated.arguments.begin(), activated.arguments.end());
-        y = graph.call1("aten." + activated.op + ".default", arguments);
-      }
-      graph.output(y);
+      const V y = producer.build(graph);
+      std::vector<EagerArgument> arguments = {y};
+      arguments.insert(arguments.end(), activated.arguments.begin(), activated.arguments.end());
+      graph.output(activated.op.empty() ? y : aten(graph, activated.op, arguments));
       EXPECT_EQ(difference_with_special_values(graph), "");
     }
   }
@@ -180,9 +175,9 @@ TEST_F(FuseTrace, HasSpecialValuesOfWeights) {
       const at::Tensor weight = at::randn({48, 16, kernel, kernel}) / 8;
       weight.view(-1)[7] = value;
       const V x = image(graph);
-      const V y = graph.call1("aten.conv2d.default",
-                              {x, graph.weight("w", weight), {}, pair(1), pair(kernel / 2)});
-      graph.output(graph.call1("aten.relu.default", {y}));
+      const V y =
+          aten(graph, "conv2d", {x, graph.weight("w", weight), {}, pair(1), pair(kernel / 2)});
+      graph.output(aten(graph, "relu", {y}));
       EXPECT_EQ(difference_at_fast(graph), "") << value << ", " << kernel;
     }
   }
@@ -194,8 +189,7 @@ TEST_F(FuseTrace, HasSpecialValuesInAttention) {
     EagerGraph graph;
     const V x = graph.input("x", at::randn({1, 2, 16, 16}));
     const V y = graph.input("y", at::randn({1, 2, 16, 16}));
-    graph.output(
-        graph.call1("aten.scaled_dot_product_attention.default", {x, y, y, {}, 0.0, is_causal}));
+    graph.output(aten(graph, "scaled_dot_product_attention", {x, y, y, {}, 0.0, is_causal}));
     EXPECT_EQ(difference_with_special_values(graph), "");
   }
 }
@@ -204,10 +198,10 @@ TEST_F(FuseTrace, HasSpecialValuesInAttention) {
 TEST_F(FuseTrace, HasSpecialValuesAfterWhatDependsOnData) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({32, 64}));
-  const V chosen = graph.call1("aten.nonzero.default", {x});
+  const V chosen = aten(graph, "nonzero", {x});
   const V weight = graph.weight("w", at::randn({64, 64}) / 8);
-  const V y = graph.call1("aten.linear.default", {x, weight});
-  graph.output(graph.call1("aten.relu.default", {y}));
+  const V y = aten(graph, "linear", {x, weight});
+  graph.output(aten(graph, "relu", {y}));
   graph.output(chosen);
   const ExecutionPlan fast = fast_plan(graph);
   const ExecutionPlan exact = compile(graph.ir, graph.weights);
@@ -230,7 +224,7 @@ TEST_F(FuseTrace, HasSpecialValuesAfterWhatDependsOnData) {
 TEST_F(FuseTrace, IsExactFromThenOnIfItsFirstRunHasSpecialValues) {
   EagerGraph graph;
   const V y = convolution(graph, image(graph), "conv", {.out = 48});
-  graph.output(graph.call1("aten.relu.default", {y}));
+  graph.output(aten(graph, "relu", {y}));
   const at::Tensor special = graph.inputs[0].clone();
   special.view(-1)[7] = kNan;
   const std::vector<at::Tensor> expected = compile(graph.ir, graph.weights).run(graph.inputs);

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <limits>
 
+#include "torch_ir/fast/testing/fuse_trace_fixture.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
 
 namespace torch_ir {
@@ -56,17 +56,8 @@ EagerGraph recurrent(const RecurrentCase& shape, double scale, bool is_lstm) {
   return graph;
 }
 
-class Recurrent : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
-  }
-};
-
-int64_t num_own_calls(const EagerGraph& graph, bool is_lstm) {
-  return std::ranges::count(calls_at_fast(graph),
-                            is_lstm ? "torch_ir::lstm_layer" : "torch_ir::gru_step");
-}
+constexpr const char* kLstmLayer = "torch_ir::lstm_layer";
+constexpr const char* kGruStep = "torch_ir::gru_step";
 
 // Also checks that our calls are `calls_per_layer` for each layer and direction.
 void expect_own_calls(const RecurrentCase& shape, bool is_lstm, double scale,
@@ -74,13 +65,12 @@ void expect_own_calls(const RecurrentCase& shape, bool is_lstm, double scale,
   SCOPED_TRACE(fmt::format("{} units, {} layers, batch {}, scale {}", shape.units, shape.layers,
                            shape.batch, scale));
   const EagerGraph graph = recurrent(shape, scale, is_lstm);
-  EXPECT_EQ(difference_at_fast(graph), "");
-  EXPECT_EQ(num_own_calls(graph, is_lstm),
-            calls_per_layer * shape.layers * (shape.is_bidirectional ? 2 : 1));
+  const int64_t count = calls_per_layer * shape.layers * (shape.is_bidirectional ? 2 : 1);
+  EXPECT_EQ(fault_at_fast(graph, is_lstm ? kLstmLayer : kGruStep, count), "");
 }
 
 // The steps of many sequences begin with a product by oneDNN.
-TEST_F(Recurrent, RunsStepsOfAGru) {
+TEST_F(FuseTrace, RunsStepsOfAGru) {
   for (const RecurrentCase& shape :
        {RecurrentCase{}, RecurrentCase{.units = 128}, RecurrentCase{.layers = 2},
         RecurrentCase{.batch = 3}, RecurrentCase{.batch = 9, .units = 48},
@@ -94,7 +84,7 @@ TEST_F(Recurrent, RunsStepsOfAGru) {
   expect_own_calls({.has_biases = false}, /*is_lstm=*/false, 1, 0);
 }
 
-TEST_F(Recurrent, RunsLayersOfAnLstm) {
+TEST_F(FuseTrace, RunsLayersOfAnLstm) {
   for (const RecurrentCase& shape :
        {RecurrentCase{}, RecurrentCase{.units = 128}, RecurrentCase{.steps = 1},
         RecurrentCase{.layers = 2}, RecurrentCase{.has_biases = false}, RecurrentCase{.batch = 3},
@@ -109,15 +99,16 @@ TEST_F(Recurrent, RunsLayersOfAnLstm) {
 }
 
 // A step whose gate is read elsewhere stays as it is.
-TEST_F(Recurrent, LeavesWhatIsReadBetween) {
+TEST_F(FuseTrace, LeavesWhatIsReadBetween) {
   for (const bool is_read : {false, true}) {
     EagerGraph graph;
     const V h = graph.input("h", at::randn({1, 32}));
-    const V gates = graph.call1("aten.mul.Tensor", {graph.input("g", at::randn({1, 96})),
-                                                    graph.weight("s", at::randn({96}))});
-    const V product = graph.call1(
-        "aten.addmm.default",
-        {graph.weight("b", at::randn({96})), h, graph.weight("w", at::randn({32, 96}) / 6)});
+    const V gates =
+        aten(graph, "mul.Tensor",
+             {graph.input("g", at::randn({1, 96})), graph.weight("s", at::randn({96}))});
+    const V product =
+        aten(graph, "addmm",
+             {graph.weight("b", at::randn({96})), h, graph.weight("w", at::randn({32, 96}) / 6)});
     const auto parts = [&](const V& whole) {
       return graph.call("aten.unsafe_chunk.default", {whole, 3, 1});
     };
@@ -128,19 +119,18 @@ TEST_F(Recurrent, LeavesWhatIsReadBetween) {
       graph.call("aten.sigmoid_.default", {y[i]});
     }
     graph.call("aten.mul_.Tensor", {y[2], y[0]});
-    const V candidate = graph.call1("aten.add.Tensor", {x[2], y[2]});
+    const V candidate = aten(graph, "add.Tensor", {x[2], y[2]});
     graph.call("aten.tanh_.default", {candidate});
-    const V next = graph.call1("aten.sub.Tensor", {h, candidate});
+    const V next = aten(graph, "sub.Tensor", {h, candidate});
     graph.call("aten.mul_.Tensor", {next, y[1]});
     graph.call("aten.add_.Tensor", {next, candidate});
     graph.output(next);
-    if (is_read) graph.output(graph.call1("aten.cos.default", {y[0]}));
-    EXPECT_EQ(num_own_calls(graph, /*is_lstm=*/false), is_read ? 0 : 1);
-    EXPECT_EQ(difference_at_fast(graph), "");
+    if (is_read) graph.output(aten(graph, "cos", {y[0]}));
+    EXPECT_EQ(fault_at_fast(graph, kGruStep, is_read ? 0 : 1), "");
   }
 }
 
-TEST_F(Recurrent, HandsOnWhatIsNotANumber) {
+TEST_F(FuseTrace, HandsOnWhatIsNotANumber) {
   for (const bool is_lstm : {true, false}) {
     EagerGraph graph = recurrent({}, 1, is_lstm);
     graph.inputs[0].view({-1})[40] = std::numeric_limits<float>::quiet_NaN();

@@ -1,14 +1,18 @@
 // FuseTrace: the fixture of tests of the level `fast`, and graphs of convolutions for them.
 #pragma once
 
+#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/Version.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "torch_ir/runtime/graph/execution_options.h"
@@ -23,6 +27,10 @@ class FuseTrace : public testing::Test {
   void SetUp() override {
     if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
   }
+  void TearDown() override { at::set_num_threads(threads_); }
+
+ private:
+  const int threads_ = at::get_num_threads();
 };
 
 inline bool has_avx512() { return at::get_cpu_capability() == "AVX512"; }
@@ -36,7 +44,48 @@ inline std::string winograd() {
   return has_it ? "onednn::convolution_winograd" : "onednn::convolution";
 }
 
+// What is wrong at level `fast`, if not exactly these calls are made, or the results are not
+// accepted; empty if nothing is.
+inline std::string fault_at_fast(const EagerGraph& graph, const Calls& expected,
+                                 const SecondJudge& judge = nullptr) {
+  const Calls calls = calls_at_fast(graph);
+  if (calls != expected) return "calls are " + testing::PrintToString(calls);
+  return difference_at_fast(graph, judge);
+}
+
+// The same, with `count` calls of `name` among others.
+inline std::string fault_at_fast(const EagerGraph& graph, const std::string& name, int64_t count,
+                                 const SecondJudge& judge = nullptr) {
+  const auto found = std::ranges::count(calls_at_fast(graph), name);
+  if (found != count) return fmt::format("{} calls of {}, not {}", found, name, count);
+  return difference_at_fast(graph, judge);
+}
+
+// The same, where no call is LibTorch's.
+inline std::string fault_without_aten(const EagerGraph& graph) {
+  for (const std::string& call : calls_at_fast(graph)) {
+    if (call.starts_with("aten::")) return call;
+  }
+  return difference_at_fast(graph);
+}
+
 inline Attribute pair(int64_t number) { return Attribute::list({number, number}); }
+
+// Calls `aten.add.Tensor` for "add.Tensor", and `aten.relu.default` for "relu".
+inline V aten(EagerGraph& graph, const std::string& name, std::vector<EagerArgument> arguments) {
+  const bool has_overload = name.find('.') != std::string::npos;
+  return graph.call1("aten." + name + (has_overload ? "" : ".default"), std::move(arguments));
+}
+
+inline V view(EagerGraph& graph, const V& x, const std::vector<int64_t>& sizes) {
+  return aten(graph, "view", {x, Attribute::list(sizes)});
+}
+
+// Two numbers for each dimension, the last one first.
+inline V padded(EagerGraph& graph, const V& x, const std::vector<int64_t>& padding,
+                double value = 0) {
+  return aten(graph, "pad", {x, Attribute::list(padding), "constant", value});
+}
 
 struct ConvolutionCase {
   int64_t batch = 1;
@@ -58,9 +107,9 @@ inline V convolution(EagerGraph& graph, const V& x, const std::string& name,
                        static_cast<double>(shape.kernel * 4));
   EagerArgument bias;
   if (has_bias) bias = graph.weight(name + ".bias", at::randn({shape.out}));
-  return graph.call1("aten.conv2d.default",
-                     {x, weight, bias, pair(shape.stride), pair(shape.padding),
-                      pair(shape.dilation), shape.groups});
+  return aten(graph, "conv2d",
+              {x, weight, bias, pair(shape.stride), pair(shape.padding), pair(shape.dilation),
+               shape.groups});
 }
 
 inline V image(EagerGraph& graph, const ConvolutionCase& shape = {}) {
@@ -68,8 +117,8 @@ inline V image(EagerGraph& graph, const ConvolutionCase& shape = {}) {
 }
 
 inline V batch_norm(EagerGraph& graph, const V& x, const std::string& name, int64_t channels = 16) {
-  return graph.call1(
-      "aten.batch_norm.default",
+  return aten(
+      graph, "batch_norm",
       {x, graph.weight(name + ".weight", at::randn({channels})),
        graph.weight(name + ".bias", at::randn({channels})),
        graph.weight(name + ".running_mean", at::randn({channels})),
