@@ -2,7 +2,6 @@
 #include <torch/nn.h>
 
 #include "models/blocks/layers.h"
-#include "models/blocks/transformer_layer.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -92,10 +91,6 @@ class SqueezeExcitationImpl : public nn::Module {
   }
 
  private:
-  static nn::Conv2d conv1x1(int64_t in_channels, int64_t out_channels) {
-    return nn::Conv2d(nn::Conv2dOptions(in_channels, out_channels, 1));
-  }
-
   nn::AdaptiveAvgPool2d pool_ = register_module("pool", nn::AdaptiveAvgPool2d(1));
   nn::Conv2d squeeze_;
   nn::Conv2d expand_;

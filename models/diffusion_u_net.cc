@@ -86,9 +86,9 @@ class TimedResidualImpl : public nn::Module {
         time_(register_module("time", Projection(shape.time_width(), channels))),
         norm2_(register_module("norm2", nn::GroupNorm(shape.groups, channels))),
         conv2_(register_module("conv2", conv3x3(channels, channels))) {
-    if (in_channels == channels) return;
-    shortcut_ =
-        register_module("shortcut", nn::Conv2d(nn::Conv2dOptions(in_channels, channels, 1)));
+    if (in_channels != channels) {
+      shortcut_ = register_module("shortcut", conv1x1(in_channels, channels));
+    }
   }
 
   at::Tensor forward(const at::Tensor& x, const at::Tensor& time) {
@@ -111,14 +111,7 @@ TORCH_MODULE(TimedResidual);
 // Attention to the image, then to the text, then a gated layer.
 class CrossLayerImpl : public nn::Module {
  public:
-  CrossLayerImpl(int64_t width, const UNetShape& shape)
-      : norm1_(register_module("norm1", layer_norm(width))),
-        self_(register_module("self", attention(width, width, shape))),
-        norm2_(register_module("norm2", layer_norm(width))),
-        cross_(register_module("cross", attention(width, shape.context_width, shape))),
-        norm3_(register_module("norm3", layer_norm(width))),
-        up_(register_module("up", Projection(width, 8 * width))),
-        down_(register_module("down", Projection(4 * width, width))) {}
+  CrossLayerImpl(int64_t width, const UNetShape& shape) : width_(width), shape_(shape) {}
 
   at::Tensor forward(at::Tensor x, const at::Tensor& context) {
     const at::Tensor normed = norm1_(x);
@@ -129,21 +122,22 @@ class CrossLayerImpl : public nn::Module {
   }
 
  private:
-  static MultiHeadAttention attention(int64_t width, int64_t context_width,
-                                      const UNetShape& shape) {
-    return MultiHeadAttention(AttentionShape{.width = width,
-                                             .heads = width / shape.head_width,
+  MultiHeadAttention attention(int64_t context_width) const {
+    return MultiHeadAttention(AttentionShape{.width = width_,
+                                             .heads = width_ / shape_.head_width,
                                              .context_width = context_width,
                                              .has_bias = false});
   }
 
-  nn::LayerNorm norm1_;
-  MultiHeadAttention self_;
-  nn::LayerNorm norm2_;
-  MultiHeadAttention cross_;
-  nn::LayerNorm norm3_;
-  Projection up_;
-  Projection down_;
+  const int64_t width_;
+  const UNetShape shape_;
+  nn::LayerNorm norm1_ = register_module("norm1", layer_norm(width_));
+  MultiHeadAttention self_ = register_module("self", attention(width_));
+  nn::LayerNorm norm2_ = register_module("norm2", layer_norm(width_));
+  MultiHeadAttention cross_ = register_module("cross", attention(shape_.context_width));
+  nn::LayerNorm norm3_ = register_module("norm3", layer_norm(width_));
+  Projection up_ = register_module("up", Projection(width_, 8 * width_));
+  Projection down_ = register_module("down", Projection(4 * width_, width_));
 };
 TORCH_MODULE(CrossLayer);
 

@@ -1,5 +1,6 @@
 #include <torch/nn.h>
 
+#include "models/blocks/layers.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -37,13 +38,11 @@ class DlrmImpl : public nn::Module {
 };
 TORCH_MODULE(Dlrm);
 
-REGISTER_MODEL(
-    Dlrm,
-    {.inputs = {{.name = "numbers", .shape = {8, 13}},
-                {.name = "users", .shape = {8, 4}, .dtype = at::kLong, .low = 0, .high = 100},
-                {.name = "items", .shape = {8, 6}, .dtype = at::kLong, .low = 0, .high = 200}},
-     .categories = {"recommendation", "multi_io"},
-     .description = "DLRM: embedding bags, their dot products, two MLPs"});
+REGISTER_MODEL(Dlrm, {.inputs = {{.name = "numbers", .shape = {8, 13}},
+                                 indices("users", {8, 4}, 100),
+                                 indices("items", {8, 6}, 200)},
+                      .categories = {"recommendation", "multi_io"},
+                      .description = "DLRM: embedding bags, their dot products, two MLPs"});
 
 }  // namespace
 }  // namespace torch_ir

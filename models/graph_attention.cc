@@ -13,8 +13,7 @@ class GraphAttentionLayerImpl : public nn::Module {
   GraphAttentionLayerImpl(int64_t in_features, int64_t features, int64_t heads)
       : features_(features),
         heads_(heads),
-        projection_(register_module("projection",
-                                    Projection(in_features, heads * features, /*has_bias=*/false))),
+        projection_(register_module("projection", unbiased(in_features, heads * features))),
         from_(register_parameter("from", at::zeros({heads, features}))),
         to_(register_parameter("to", at::zeros({heads, features}))) {}
 
@@ -61,12 +60,10 @@ class GraphAttentionImpl : public nn::Module {
 };
 TORCH_MODULE(GraphAttention);
 
-REGISTER_MODEL(
-    GraphAttention,
-    {.inputs = {{.name = "nodes", .shape = {20, 16}},
-                {.name = "edges", .shape = {2, 64}, .dtype = at::kLong, .low = 0, .high = 20}},
-     .categories = {"graphs", "attention", "multi_io"},
-     .description = "GAT: attention along the edges of a graph"});
+REGISTER_MODEL(GraphAttention,
+               {.inputs = {{.name = "nodes", .shape = {20, 16}}, indices("edges", {2, 64}, 20)},
+                .categories = {"graphs", "attention", "multi_io"},
+                .description = "GAT: attention along the edges of a graph"});
 
 }  // namespace
 }  // namespace torch_ir

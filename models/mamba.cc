@@ -40,15 +40,14 @@ class SelectiveScanImpl : public nn::Module {
     return at::stack(outputs, 1) + u * d_;
   }
 
-  Projection in_ = register_module("in", Projection(kWidth, 2 * kInner, /*has_bias=*/false));
+  Projection in_ = register_module("in", unbiased(kWidth, 2 * kInner));
   nn::Conv1d conv_ = register_module(
       "conv", nn::Conv1d(nn::Conv1dOptions(kInner, kInner, 4).padding(3).groups(kInner)));
-  Projection select_ =
-      register_module("select", Projection(kInner, kRank + 2 * kStates, /*has_bias=*/false));
+  Projection select_ = register_module("select", unbiased(kInner, kRank + 2 * kStates));
   Projection delta_ = register_module("delta", Projection(kRank, kInner));
   at::Tensor a_log_ = register_parameter("a_log", at::zeros({kInner, kStates}));
   at::Tensor d_ = register_parameter("d", at::ones({kInner}));
-  Projection out_ = register_module("out", Projection(kInner, kWidth, /*has_bias=*/false));
+  Projection out_ = register_module("out", unbiased(kInner, kWidth));
 };
 TORCH_MODULE(SelectiveScan);
 
@@ -69,7 +68,7 @@ class MambaImpl : public nn::Module {
   RmsNorm norm2_ = register_module("norm2", RmsNorm(32));
   SelectiveScan scan2_ = register_module("scan2", SelectiveScan());
   RmsNorm norm_ = register_module("norm", RmsNorm(32));
-  Projection head_ = register_module("head", Projection(32, 96, /*has_bias=*/false));
+  Projection head_ = register_module("head", unbiased(32, 96));
 };
 TORCH_MODULE(Mamba);
 

@@ -36,13 +36,10 @@ class LstmSeq2SeqImpl : public nn::Module {
 };
 TORCH_MODULE(LstmSeq2Seq);
 
-REGISTER_MODEL(
-    LstmSeq2Seq,
-    {.inputs =
-         {{.name = "tokens", .shape = {2, 10}, .dtype = at::kLong, .low = 0, .high = 96},
-          {.name = "decoder_tokens", .shape = {2, 8}, .dtype = at::kLong, .low = 0, .high = 96}},
-     .categories = {"language", "multi_io"},
-     .description = "Two LSTMs; the second starts from the state of the first"});
+REGISTER_MODEL(LstmSeq2Seq,
+               {.inputs = {indices("tokens", {2, 10}, 96), indices("decoder_tokens", {2, 8}, 96)},
+                .categories = {"language", "multi_io"},
+                .description = "Two LSTMs; the second starts from the state of the first"});
 
 // Bahdanau et al., Neural Machine Translation by Jointly Learning to Align and Translate, 2014.
 // Each step of the decoder attends to a bidirectional encoder.
@@ -80,7 +77,7 @@ class GruSeq2SeqImpl : public nn::Module {
   Projection start_ = register_module("start", Projection(kWidth, kWidth));
   Projection key_ = register_module("key", Projection(2 * kWidth, kWidth));
   Projection query_ = register_module("query", Projection(kWidth, kWidth));
-  Projection score_ = register_module("score", Projection(kWidth, 1, /*has_bias=*/false));
+  Projection score_ = register_module("score", unbiased(kWidth, 1));
   nn::Embedding target_ = register_module("target", nn::Embedding(96, kWidth));
   nn::GRU decoder_ =
       register_module("decoder", nn::GRU(nn::GRUOptions(3 * kWidth, kWidth).batch_first(true)));
@@ -90,9 +87,7 @@ TORCH_MODULE(GruSeq2Seq);
 
 REGISTER_MODEL(
     GruSeq2Seq,
-    {.inputs =
-         {{.name = "tokens", .shape = {2, 10}, .dtype = at::kLong, .low = 0, .high = 96},
-          {.name = "decoder_tokens", .shape = {2, 6}, .dtype = at::kLong, .low = 0, .high = 96}},
+    {.inputs = {indices("tokens", {2, 10}, 96), indices("decoder_tokens", {2, 6}, 96)},
      .categories = {"language", "attention", "multi_io"},
      .description = "A bidirectional GRU, and one that attends to its outputs at each step"});
 
@@ -147,12 +142,10 @@ class T5AttentionImpl : public nn::Module {
   }
 
  private:
-  static Projection projection() { return Projection(kT5Width, kT5Width, /*has_bias=*/false); }
-
-  Projection q_ = register_module("q", projection());
-  Projection k_ = register_module("k", projection());
-  Projection v_ = register_module("v", projection());
-  Projection o_ = register_module("o", projection());
+  Projection q_ = register_module("q", unbiased(kT5Width, kT5Width));
+  Projection k_ = register_module("k", unbiased(kT5Width, kT5Width));
+  Projection v_ = register_module("v", unbiased(kT5Width, kT5Width));
+  Projection o_ = register_module("o", unbiased(kT5Width, kT5Width));
 };
 TORCH_MODULE(T5Attention);
 
@@ -175,8 +168,8 @@ class T5LayerImpl : public nn::Module {
   RmsNorm norm2_ = register_module("norm2", RmsNorm(kT5Width));
   T5Attention cross_ = nullptr;
   RmsNorm norm3_ = register_module("norm3", RmsNorm(kT5Width));
-  Projection up_ = register_module("up", Projection(kT5Width, 128, /*has_bias=*/false));
-  Projection down_ = register_module("down", Projection(128, kT5Width, /*has_bias=*/false));
+  Projection up_ = register_module("up", unbiased(kT5Width, 128));
+  Projection down_ = register_module("down", unbiased(128, kT5Width));
 };
 TORCH_MODULE(T5Layer);
 
@@ -224,13 +217,10 @@ class T5Impl : public nn::Module {
 };
 TORCH_MODULE(T5);
 
-REGISTER_MODEL(
-    T5,
-    {.inputs =
-         {{.name = "tokens", .shape = {1, 16}, .dtype = at::kLong, .low = 0, .high = 96},
-          {.name = "decoder_tokens", .shape = {1, 8}, .dtype = at::kLong, .low = 0, .high = 96}},
-     .categories = {"language", "generation", "attention", "multi_io", "shared_weights"},
-     .description = "Encoder and decoder with relative position biases"});
+REGISTER_MODEL(T5,
+               {.inputs = {indices("tokens", {1, 16}, 96), indices("decoder_tokens", {1, 8}, 96)},
+                .categories = {"language", "generation", "attention", "multi_io", "shared_weights"},
+                .description = "Encoder and decoder with relative position biases"});
 
 }  // namespace
 }  // namespace torch_ir

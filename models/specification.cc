@@ -112,8 +112,8 @@ class TransformerBlockImpl : public Attention {
   }
 
  private:
-  nn::LayerNorm norm1_ = register_module("norm1", nn::LayerNorm(nn::LayerNormOptions({kWidth})));
-  nn::LayerNorm norm2_ = register_module("norm2", nn::LayerNorm(nn::LayerNormOptions({kWidth})));
+  nn::LayerNorm norm1_ = register_module("norm1", layer_norm(kWidth));
+  nn::LayerNorm norm2_ = register_module("norm2", layer_norm(kWidth));
   nn::Sequential ffn_ = register_module(
       "ffn",
       nn::Sequential(nn::Linear(kWidth, 4 * kWidth), nn::GELU(), nn::Linear(4 * kWidth, kWidth)));
@@ -154,8 +154,8 @@ class DenseBlockImpl : public nn::Module {
   DenseLayer dense3_ = register_module("dense3", DenseLayer(64, 16));
   DenseLayer dense4_ = register_module("dense4", DenseLayer(80, 16));
   nn::Sequential transition_ = register_module(
-      "transition", nn::Sequential(nn::BatchNorm2d(96), nn::ReLU(),
-                                   nn::Conv2d(nn::Conv2dOptions(96, 48, 1)), nn::AvgPool2d(2)));
+      "transition",
+      nn::Sequential(nn::BatchNorm2d(96), nn::ReLU(), conv1x1(96, 48), nn::AvgPool2d(2)));
   nn::AdaptiveAvgPool2d pool_ = register_module("pool", nn::AdaptiveAvgPool2d(1));
   nn::Linear fc_ = register_module("fc", nn::Linear(48, 10));
 };

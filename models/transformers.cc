@@ -37,12 +37,9 @@ class BertImpl : public nn::Module {
 };
 TORCH_MODULE(Bert);
 
-REGISTER_MODEL(
-    Bert,
-    {.inputs = {{.name = "tokens", .shape = {2, 16}, .dtype = at::kLong, .low = 0, .high = 96},
-                {.name = "segments", .shape = {2, 16}, .dtype = at::kLong, .low = 0, .high = 2}},
-     .categories = {"language", "attention", "multi_io"},
-     .description = "Three embeddings, a post-norm encoder, a pooler"});
+REGISTER_MODEL(Bert, {.inputs = {indices("tokens", {2, 16}, 96), indices("segments", {2, 16}, 2)},
+                      .categories = {"language", "attention", "multi_io"},
+                      .description = "Three embeddings, a post-norm encoder, a pooler"});
 
 struct GptShape {
   int64_t vocabulary;
@@ -182,8 +179,7 @@ class ImageTowerImpl : public nn::Module {
   TransformerStack stack_ = register_module(
       "stack", TransformerStack(1, TransformerShape{.width = kClipWidth, .heads = 4}));
   nn::LayerNorm norm2_ = register_module("norm2", layer_norm(kClipWidth));
-  Projection projection_ =
-      register_module("projection", Projection(kClipWidth, 32, /*has_bias=*/false));
+  Projection projection_ = register_module("projection", unbiased(kClipWidth, 32));
 };
 TORCH_MODULE(ImageTower);
 
@@ -203,8 +199,7 @@ class TextTowerImpl : public nn::Module {
       "stack",
       TransformerStack(1, TransformerShape{.width = kClipWidth, .heads = 4, .is_causal = true}));
   nn::LayerNorm norm_ = register_module("norm", layer_norm(kClipWidth));
-  Projection projection_ =
-      register_module("projection", Projection(kClipWidth, 32, /*has_bias=*/false));
+  Projection projection_ = register_module("projection", unbiased(kClipWidth, 32));
 };
 TORCH_MODULE(TextTower);
 
@@ -228,12 +223,10 @@ class ClipImpl : public nn::Module {
 };
 TORCH_MODULE(Clip);
 
-REGISTER_MODEL(
-    Clip,
-    {.inputs = {{.name = "images", .shape = {2, 3, 32, 32}},
-                {.name = "tokens", .shape = {3, 12}, .dtype = at::kLong, .low = 0, .high = 96}},
-     .categories = {"vision", "language", "attention", "multi_io"},
-     .description = "CLIP: image and text towers, compared by cosine"});
+REGISTER_MODEL(Clip, {.inputs = {{.name = "images", .shape = {2, 3, 32, 32}},
+                                 indices("tokens", {3, 12}, 96)},
+                      .categories = {"vision", "language", "attention", "multi_io"},
+                      .description = "CLIP: image and text towers, compared by cosine"});
 
 // positions x width: sines of growing wavelengths, then cosines.
 at::Tensor sinusoids(int64_t positions, int64_t width) {
@@ -370,7 +363,7 @@ class SwinImpl : public nn::Module {
   SwinLayer layer1_ = register_module("layer1", SwinLayer(32, 2, 8, 0));
   SwinLayer layer2_ = register_module("layer2", SwinLayer(32, 2, 8, kWindow / 2));
   nn::LayerNorm merge_norm_ = register_module("merge_norm", layer_norm(128));
-  Projection merge_ = register_module("merge", Projection(128, 64, /*has_bias=*/false));
+  Projection merge_ = register_module("merge", unbiased(128, 64));
   SwinLayer layer3_ = register_module("layer3", SwinLayer(64, 4, 4, 0));
   SwinLayer layer4_ = register_module("layer4", SwinLayer(64, 4, 4, 0));
   nn::LayerNorm norm_ = register_module("norm", layer_norm(64));

@@ -42,7 +42,6 @@ class GroupedAttentionImpl : public CachedAttentionImpl {
   }
 
  private:
-  Projection projection(int64_t width) const { return Projection(shape_.width, width, false); }
   at::Tensor cache() const {
     return at::zeros({1, shape_.key_heads, shape_.positions, head_width_});
   }
@@ -50,10 +49,10 @@ class GroupedAttentionImpl : public CachedAttentionImpl {
   const DecoderShape shape_;
   const int64_t head_width_ = shape_.width / shape_.heads;
   const int64_t key_width_ = shape_.key_heads * head_width_;
-  Projection q_proj_ = register_module("q_proj", projection(shape_.width));
-  Projection k_proj_ = register_module("k_proj", projection(key_width_));
-  Projection v_proj_ = register_module("v_proj", projection(key_width_));
-  Projection o_proj_ = register_module("o_proj", projection(shape_.width));
+  Projection q_proj_ = register_module("q_proj", unbiased(shape_.width, shape_.width));
+  Projection k_proj_ = register_module("k_proj", unbiased(shape_.width, key_width_));
+  Projection v_proj_ = register_module("v_proj", unbiased(shape_.width, key_width_));
+  Projection o_proj_ = register_module("o_proj", unbiased(shape_.width, shape_.width));
   at::Tensor keys_ = register_buffer("keys", cache());
   at::Tensor values_ = register_buffer("values", cache());
 };
@@ -81,26 +80,22 @@ class LatentAttentionImpl : public CachedAttentionImpl {
   }
 
  private:
-  static Projection projection(int64_t in_features, int64_t features) {
-    return Projection(in_features, features, /*has_bias=*/false);
-  }
-
   const DecoderShape shape_;
   const int64_t heads_ = shape_.heads;
   const LatentShape latent_ = *shape_.latent;
   const int64_t query_width_ = latent_.plain_width + latent_.rotary_width;
   const int64_t cached_width_ = latent_.rank + latent_.rotary_width;
-  Projection q_down_ = register_module("q_down", projection(shape_.width, latent_.query_rank));
+  Projection q_down_ = register_module("q_down", unbiased(shape_.width, latent_.query_rank));
   RmsNorm q_norm_ = register_module("q_norm", RmsNorm(latent_.query_rank));
-  Projection q_up_ = register_module("q_up", projection(latent_.query_rank, heads_* query_width_));
-  Projection kv_down_ = register_module("kv_down", projection(shape_.width, cached_width_));
+  Projection q_up_ = register_module("q_up", unbiased(latent_.query_rank, heads_* query_width_));
+  Projection kv_down_ = register_module("kv_down", unbiased(shape_.width, cached_width_));
   RmsNorm kv_norm_ = register_module("kv_norm", RmsNorm(latent_.rank));
   at::Tensor k_up_ =
       register_parameter("k_up", at::zeros({heads_, latent_.plain_width, latent_.rank}));
   at::Tensor v_up_ =
       register_parameter("v_up", at::zeros({heads_, latent_.value_width, latent_.rank}));
   Projection o_proj_ =
-      register_module("o_proj", projection(heads_* latent_.value_width, shape_.width));
+      register_module("o_proj", unbiased(heads_* latent_.value_width, shape_.width));
   at::Tensor cache_ = register_buffer("cache", at::zeros({1, 1, shape_.positions, cached_width_}));
 };
 
@@ -113,9 +108,9 @@ class FeedForwardImpl : public torch::nn::Module {
 class SwiGluImpl : public FeedForwardImpl {
  public:
   SwiGluImpl(int64_t width, int64_t hidden)
-      : gate_proj_(register_module("gate_proj", Projection(width, hidden, false))),
-        up_proj_(register_module("up_proj", Projection(width, hidden, false))),
-        down_proj_(register_module("down_proj", Projection(hidden, width, false))) {}
+      : gate_proj_(register_module("gate_proj", unbiased(width, hidden))),
+        up_proj_(register_module("up_proj", unbiased(width, hidden))),
+        down_proj_(register_module("down_proj", unbiased(hidden, width))) {}
 
   at::Tensor forward(const at::Tensor& x) override {
     return down_proj_(at::silu(gate_proj_(x)) * up_proj_(x));
@@ -133,7 +128,7 @@ class ExpertsImpl : public FeedForwardImpl {
  public:
   explicit ExpertsImpl(const DecoderShape& shape) : experts_(*shape.experts) {
     const auto [count, hidden] = std::pair(experts_.count, experts_.hidden);
-    router_ = register_module("router", Projection(shape.width, count, false));
+    router_ = register_module("router", unbiased(shape.width, count));
     if (experts_.has_sigmoid_scores) {
       correction_ = register_parameter("correction", at::zeros({count}));
     }
@@ -236,16 +231,13 @@ DecoderImpl::DecoderImpl(const DecoderShape& shape)
       frequencies_(register_buffer("frequencies", rotary_frequencies(shape))),
       embedding_(register_module("embedding", torch::nn::Embedding(shape.vocabulary, shape.width))),
       norm_(register_module("norm", RmsNorm(shape.width))),
-      head_(register_module("head", Projection(shape.width, shape.vocabulary, false))) {
+      head_(register_module("head", unbiased(shape.width, shape.vocabulary))) {
   for (int64_t i = 0; i < shape.layers; ++i) layers_->push_back(DecoderLayer(shape, i));
 }
 
 std::vector<ModelInput> decoder_inputs(const DecoderShape& shape, int64_t length) {
-  const auto vocabulary = static_cast<double>(shape.vocabulary);
-  const auto starts = static_cast<double>(shape.positions - length + 1);
-  return {
-      {.name = "tokens", .shape = {1, length}, .dtype = at::kLong, .low = 0, .high = vocabulary},
-      {.name = "start", .shape = {1}, .dtype = at::kLong, .low = 0, .high = starts}};
+  return {indices("tokens", {1, length}, shape.vocabulary),
+          indices("start", {1}, shape.positions - length + 1)};
 }
 
 at::Tensor DecoderImpl::forward(const at::Tensor& tokens, const at::Tensor& start) {

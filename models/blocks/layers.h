@@ -3,7 +3,18 @@
 
 #include <torch/nn.h>
 
+#include <string>
+#include <vector>
+
+#include "torch_ir/registry/registry.h"
+
 namespace torch_ir {
+
+// Whole numbers below `count`, such as tokens.
+inline ModelInput indices(const std::string& name, const std::vector<int64_t>& shape,
+                          int64_t count) {
+  return {name, shape, at::kLong, /*low=*/0, /*high=*/static_cast<double>(count)};
+}
 
 // A linear layer that calls aten::linear once, as Python's nn.Linear does. For inputs of more than
 // two dimensions torch::nn::Linear calls matmul and add_, so its last bits may differ from its
@@ -16,6 +27,10 @@ class ProjectionImpl : public torch::nn::LinearImpl {
   at::Tensor forward(const at::Tensor& x) { return at::linear(x, weight, bias); }
 };
 TORCH_MODULE(Projection);
+
+inline Projection unbiased(int64_t in_features, int64_t out_features) {
+  return Projection(in_features, out_features, /*has_bias=*/false);
+}
 
 // Zhang and Sennrich, Root Mean Square Layer Normalization, 2019.
 class RmsNormImpl : public torch::nn::Module {
@@ -41,6 +56,10 @@ inline at::Tensor split_heads(const at::Tensor& x, int64_t heads) {
 }
 
 inline at::Tensor merge_heads(const at::Tensor& x) { return x.transpose(1, 2).flatten(2); }
+
+inline torch::nn::Conv2d conv1x1(int64_t in_channels, int64_t out_channels) {
+  return torch::nn::Conv2d(torch::nn::Conv2dOptions(in_channels, out_channels, 1));
+}
 
 inline torch::nn::Conv2d conv3x3(int64_t in_channels, int64_t out_channels) {
   return torch::nn::Conv2d(torch::nn::Conv2dOptions(in_channels, out_channels, 3).padding(1));

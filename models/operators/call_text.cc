@@ -359,59 +359,52 @@ class CallReader {
   const CallContext& context_;
 };
 
-class ArgumentMaker {
- public:
-  explicit ArgumentMaker(const std::string& case_name) : case_name_(case_name) {}
+const c10::Type& without_optional(const c10::Type& type) {
+  const auto* optional = type.castRaw<c10::OptionalType>();
+  return optional == nullptr ? type : *optional->getElementType();
+}
 
-  c10::IValue make(const ReadValue& value, const c10::Argument& argument) const {
-    try {
-      if (const auto* recipe = std::get_if<Recipe>(&value.value)) {
-        return make_tensor(*recipe, case_name_, argument.name());
-      }
-      const auto* items = std::get_if<ReadValues>(&value.value);
-      if (items != nullptr && is_tensor_list(*argument.type())) return make_list(*items, argument);
-      return to_ivalue(with_argument_type(attribute(value), argument), argument);
-    } catch (const TextError&) {
-      throw;
-    } catch (const std::exception& error) {
-      throw TextError(value.text, error.what());
+// Null if `type` is not that of a list of tensors.
+const c10::ListType* tensor_list_type(const c10::Type& type) {
+  const auto* list = without_optional(type).castRaw<c10::ListType>();
+  const bool has_tensors = list != nullptr && without_optional(*list->getElementType()).kind() ==
+                                                  c10::TypeKind::TensorType;
+  return has_tensors ? list : nullptr;
+}
+
+Attribute attribute_of(const ReadValue& value) {
+  if (const auto* plain = std::get_if<Attribute>(&value.value)) return *plain;
+  const auto* items = std::get_if<ReadValues>(&value.value);
+  if (items == nullptr) throw TextError(value.text, "unexpected tensor");
+  Attribute::List list;
+  for (const ReadValue& item : *items) list.push_back(attribute_of(item));
+  return list;
+}
+
+c10::IValue make_value(const ReadValue& value, const c10::Argument& argument,
+                       const std::string& case_name) {
+  try {
+    if (const auto* recipe = std::get_if<Recipe>(&value.value)) {
+      return make_tensor(*recipe, case_name, argument.name());
     }
-  }
-
- private:
-  static const c10::Type& without_optional(const c10::Type& type) {
-    const auto* optional = type.castRaw<c10::OptionalType>();
-    return optional == nullptr ? type : *optional->getElementType();
-  }
-
-  static bool is_tensor_list(const c10::Type& type) {
-    const auto* list = without_optional(type).castRaw<c10::ListType>();
-    return list != nullptr &&
-           without_optional(*list->getElementType()).kind() == c10::TypeKind::TensorType;
-  }
-
-  c10::IValue make_list(const ReadValues& items, const c10::Argument& argument) const {
-    const auto& type = *without_optional(*argument.type()).castRaw<c10::ListType>();
-    c10::impl::GenericList list(type.getElementType());
-    for (const ReadValue& item : items) {
+    const auto* items = std::get_if<ReadValues>(&value.value);
+    const c10::ListType* type = tensor_list_type(*argument.type());
+    if (items == nullptr || type == nullptr) {
+      return to_ivalue(with_argument_type(attribute_of(value), argument), argument);
+    }
+    c10::impl::GenericList list(type->getElementType());
+    for (const ReadValue& item : *items) {
       const auto* recipe = std::get_if<Recipe>(&item.value);
       const std::string name = argument.name() + std::to_string(list.size());
-      list.push_back(recipe ? c10::IValue(make_tensor(*recipe, case_name_, name)) : c10::IValue());
+      list.push_back(recipe ? c10::IValue(make_tensor(*recipe, case_name, name)) : c10::IValue());
     }
     return list;
+  } catch (const TextError&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw TextError(value.text, error.what());
   }
-
-  static Attribute attribute(const ReadValue& value) {
-    if (const auto* plain = std::get_if<Attribute>(&value.value)) return *plain;
-    const auto* items = std::get_if<ReadValues>(&value.value);
-    if (items == nullptr) throw TextError(value.text, "unexpected tensor");
-    Attribute::List list;
-    for (const ReadValue& item : *items) list.push_back(attribute(item));
-    return list;
-  }
-
-  const std::string& case_name_;
-};
+}
 
 const NamedValue* find_value(const std::vector<NamedValue>& values, size_t position,
                              const std::string& name) {
@@ -437,12 +430,11 @@ void check_arguments(std::string_view text) { CallReader(text, {}).read(); }
 std::vector<c10::IValue> read_arguments(std::string_view text, const c10::FunctionSchema& schema,
                                         const CallContext& context, const std::string& case_name) {
   const std::vector<NamedValue> values = CallReader(text, context).read();
-  const ArgumentMaker maker(case_name);
   std::vector<c10::IValue> arguments;
   size_t num_used = 0;
   for (const c10::Argument& argument : schema.arguments()) {
     if (const NamedValue* value = find_value(values, arguments.size(), argument.name())) {
-      arguments.push_back(maker.make(value->value, argument));
+      arguments.push_back(make_value(value->value, argument, case_name));
       ++num_used;
     } else if (argument.default_value()) {
       arguments.push_back(*argument.default_value());

@@ -106,10 +106,6 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
-bool is_variant(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, is_name_part);
-}
-
 // Definitions that files share: the common file comes first, each other file adds to a copy.
 struct Scope {
   std::map<std::string_view, Dtypes> dtypes;
@@ -188,11 +184,10 @@ class TableReader {
     const std::vector<std::string_view> fields = split(line, '|');
     Row row{.variant = fields[0],
             .arguments = fields.size() > 1 ? fields[1] : fields[0].substr(0, 0)};
-    if (!is_variant(row.variant)) {
-      throw TextError(row.variant,
-                      fmt::format("'{}' is not a valid variant: use letters, digits and "
-                                  "'_'",
-                                  row.variant));
+    if (row.variant.empty() || !std::ranges::all_of(row.variant, is_name_part)) {
+      throw TextError(
+          row.variant,
+          fmt::format("'{}' is not a valid variant: use letters, digits and '_'", row.variant));
     }
     check_arguments(row.arguments);
     if (fields.size() > 2) row.note = fields[2];
@@ -338,11 +333,6 @@ class CaseMaker {
   std::vector<OperatorCase> cases_;
 };
 
-bool is_table_folder(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path / kCommonTable, error);
-}
-
 const bool registered_cases =
     register_operator_cases([] { return read_case_tables(find_case_tables()); });
 
@@ -360,7 +350,8 @@ std::string find_case_tables() {
   std::string looked;
   for (const fs::path& place : places) {
     const std::string path = place.lexically_normal().string();
-    if (is_table_folder(path)) return path;
+    std::error_code error;
+    if (fs::exists(place / kCommonTable, error)) return path;
     looked += (looked.empty() ? "" : ", ") + path;
   }
   throw Error("cannot find the tables of operator cases (" + std::string(kCommonTable) +
