@@ -59,7 +59,7 @@ TEST_F(FuseTrace, LeavesMeansOfManyPixels) {
   for (const int64_t size : {60, 300}) {
     EagerGraph graph;
     const V x = graph.input("x", at::full({1, 16, size, size}, 0.1));
-    const V y = convolution(graph, x, "a", {.kernel = 1, .padding = 0});
+    const V y = pointwise(graph, x, "a");
     graph.output(aten(graph, "mean.dim", {y, Attribute::list({2, 3})}));
     EXPECT_EQ(fault_at_fast(graph, "onednn::pooling", size == 60 ? 1 : 0), "") << size;
   }
@@ -85,8 +85,7 @@ TEST_F(FuseTrace, KeepsLayoutsFromBlockToBlock) {
   const V x = convolution(graph, image(graph), "x", {.out = 32});
   VList branches;
   for (const char* name : {"a", "b"}) {
-    branches.push_back(
-        aten(graph, "relu", {convolution(graph, x, name, {.in = 32, .kernel = 1, .padding = 0})}));
+    branches.push_back(aten(graph, "relu", {convolution(graph, x, name, {.in = 32, .kernel = 1})}));
   }
   const V joined = aten(graph, "cat", {branches, 1});
   const V pooled = aten(graph, "max_pool2d", {joined, pair(3), pair(2), pair(0), pair(1), true});
@@ -109,12 +108,12 @@ TEST_F(FuseTrace, KnowsPaddedLayouts) {
 TEST_F(FuseTrace, SplitsChannels) {
   for (const int64_t batch : {1, 2}) {
     EagerGraph graph;
-    const ConvolutionCase first{.batch = batch, .out = 26, .kernel = 1, .padding = 0};
+    const ConvolutionCase first{.batch = batch, .out = 26, .kernel = 1};
     const V x = convolution(graph, image(graph, first), "a", first);
     const std::vector<V> parts =
         graph.call("aten.split_with_sizes.default", {x, Attribute::list({10, 16}), 1});
     const V b = convolution(graph, parts[0], "b", {.in = 10, .out = 10, .groups = 10});
-    const V c = convolution(graph, parts[1], "c", {.kernel = 5, .padding = 2, .groups = 16});
+    const V c = convolution(graph, parts[1], "c", {.kernel = 5, .groups = 16});
     const V all = aten(graph, "cat", {VList{b, c}, 1});
     const V norm = aten(graph, "silu", {batch_norm(graph, all, "norm", 26)});
     graph.output(convolution(graph, norm, "d", {.in = 26}));
@@ -127,9 +126,9 @@ TEST_F(FuseTrace, SplitsChannels) {
 // As RegNet does: with groups of 8 channels oneDNN would choose blocks of 8.
 TEST_F(FuseTrace, KeepsLayoutsInGroupedConvolutions) {
   EagerGraph graph;
-  const V x = convolution(graph, image(graph), "a", {.out = 24, .kernel = 1, .padding = 0});
+  const V x = convolution(graph, image(graph), "a", {.out = 24, .kernel = 1});
   const V y = convolution(graph, x, "b", {.in = 24, .out = 24, .groups = 3});
-  graph.output(convolution(graph, y, "c", {.in = 24, .kernel = 1, .padding = 0}));
+  graph.output(convolution(graph, y, "c", {.in = 24, .kernel = 1}));
   EXPECT_EQ(difference_at_fast(graph), "");
 }
 
@@ -138,8 +137,7 @@ TEST_F(FuseTrace, EndsWithOneWindowAndDropout) {
   EagerGraph graph;
   const V x = convolution(graph, image(graph), "a", {});
   const V pooled = aten(graph, "avg_pool2d", {x, pair(40), pair(40), pair(0), true});
-  const V flat = aten(graph, "view", {pooled, Attribute::list({1, 16})});
-  graph.output(aten(graph, "dropout_", {flat, 0.5, false}));
+  graph.output(aten(graph, "dropout_", {view(graph, pooled, {1, 16}), 0.5, false}));
   EXPECT_EQ(calls_at_fast(graph)[1], "onednn::pooling");
   EXPECT_EQ(difference_at_fast(graph), "");
 }
@@ -149,14 +147,14 @@ TEST_F(FuseTrace, EnlargesImagesWithTheirChannelsBesideEachOther) {
   for (const bool aligns_corners : {true, false}) {
     for (const bool has_scales : {true, false}) {
       EagerGraph graph;
-      const ConvolutionCase shape{.batch = 2, .out = 10, .size = 6, .kernel = 1, .padding = 0};
+      const ConvolutionCase shape{.batch = 2, .out = 10, .size = 6, .kernel = 1};
       const V x = convolution(graph, image(graph, shape), "a", shape);
       const EagerArgument none;
       const EagerArgument sizes = Attribute::list({9, 14});
       const EagerArgument scales = Attribute::list({1.5, 2.5});
       const V y = aten(graph, "upsample_bilinear2d.vec",
                        {x, has_scales ? none : sizes, aligns_corners, has_scales ? scales : none});
-      graph.output(convolution(graph, y, "b", {.in = 10, .kernel = 1, .padding = 0}));
+      graph.output(convolution(graph, y, "b", {.in = 10, .kernel = 1}));
       EXPECT_EQ(fault_without_aten(graph), "");
     }
   }

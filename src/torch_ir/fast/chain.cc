@@ -238,9 +238,8 @@ class ChainBuilder {
         rewriter_.tensor(addend).sizes != rewriter_.tensor(call.outputs[0]).sizes) {
       return false;
     }
+    chain_.before_addition = std::make_shared<const Chain>(chain_);
     chain_.addend = addend;
-    chain_.calls_before_addition = chain_.calls.size();
-    chain_.output_before_addition = chain_.output;
     chain_.post_ops.push_back({PostOp::Kind::kSum});
     add(index);
     return true;
@@ -318,13 +317,6 @@ Chain chain_after(const TraceRewriter& rewriter, size_t index, const ChainOption
   while (builder.extend()) {
   }
   return builder.take();
-}
-
-void Chain::cut_at_addition() {
-  post_ops.erase(std::ranges::find(post_ops, PostOp::Kind::kSum, &PostOp::kind), post_ops.end());
-  calls.resize(calls_before_addition);
-  output = output_before_addition;
-  addend.reset();
 }
 
 std::pair<std::string, std::vector<at::Tensor>> Chain::sources_of(const at::Tensor& weight,

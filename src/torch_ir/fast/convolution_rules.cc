@@ -122,7 +122,8 @@ bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, co
 
 size_t emit_any(TraceRewriter& rewriter, TracedConvolution convolution) {
   Chain& chain = convolution.chain;
-  if (chain.addend && !may_sum(rewriter, chain, convolution.source)) chain.cut_at_addition();
+  if (chain.addend && !may_sum(rewriter, chain, convolution.source))
+    chain = Chain(*chain.before_addition);
   chain.output = rewriter.shaped_like(chain.output, chain.made);
   if (chain.addend) chain.addend = rewriter.shaped_like(*chain.addend, chain.made);
   const Layout made = rewriter.layout_of(convolution.source);

@@ -91,10 +91,15 @@ class Functionalizer {
     const auto function = is_where
                               ? c10::Dispatcher::singleton().findSchema({"aten::where", "self"})
                               : function_of(call.op);
-    if (self == nullptr || !function || !is_whole(trace_, *self) ||
-        !has_one_dtype(call, *self, is_where)) {
-      return false;
-    }
+    if (self == nullptr || !function || !is_whole(trace_, *self)) return false;
+    // A function of several dtypes may return another dtype than `self` has. A condition does not
+    // count.
+    const c10::ScalarType dtype = trace_.tensors[*self].dtype;
+    std::vector<TensorId> tensors = tensors_of(call);
+    if (is_where) tensors.erase(tensors.begin());
+    const bool has_one_dtype = std::ranges::all_of(
+        tensors, [&](TensorId id) { return trace_.tensors[id].dtype == dtype; });
+    if (!has_one_dtype || !c10::isFloatingType(dtype)) return false;
     const BufferId old = trace_.tensors[*self].buffer;
     const BufferId next = trace_.add_buffer(BufferKind::kIntermediate, trace_.buffers[old].bytes);
     // Calls refer to the memory by its original buffer or by its latest successor.
@@ -108,16 +113,6 @@ class Functionalizer {
     call.arguments.resize(function->schema().arguments().size());
     call.outputs = {trace_.add(std::move(result))};
     return true;
-  }
-
-  // A function of several dtypes may return another dtype than `self` has. A condition does not
-  // count.
-  bool has_one_dtype(const TraceCall& call, TensorId self, bool has_condition) const {
-    const std::vector<TensorId> tensors = tensors_of(call);
-    return std::all_of(tensors.begin() + (has_condition ? 1 : 0), tensors.end(), [&](TensorId id) {
-      return trace_.tensors[id].dtype == trace_.tensors[self].dtype &&
-             c10::isFloatingType(trace_.tensors[id].dtype);
-    });
   }
 
   Trace& trace_;

@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "torch_ir/fast/quantized_patterns.h"
+#include "torch_ir/fast/quantized.h"
 
 namespace torch_ir {
 namespace {

@@ -95,9 +95,9 @@ class FuseQuantized : public FuseTrace {
 TEST_F(FuseQuantized, MultipliesIntegersInConvolutions) {
   const ConvolutionCase cases[] = {
       {.padding = 0},
-      {.batch = 2, .in = 3, .out = 24, .size = 17, .kernel = 5, .stride = 2, .padding = 2},
+      {.batch = 2, .in = 3, .out = 24, .size = 17, .kernel = 5, .stride = 2},
       {.in = 24, .out = 24, .groups = 24},
-      {.in = 32, .out = 16, .kernel = 1, .padding = 0},
+      {.in = 32, .out = 16, .kernel = 1},
       {.in = 16, .out = 32, .stride = 2, .groups = 2},
   };
   const Scheme to{0.09, 5};

@@ -373,7 +373,7 @@ TEST_F(FuseTrace, RunsOnTheThreadsThatLibTorchHas) {
   const ConvolutionCase shape{.in = 64, .out = 64, .size = 28};
   const V y = convolution(graph, image(graph, shape), "a", shape);
   const V z = convolution(graph, aten(graph, "relu", {y}), "b",
-                          {.in = 64, .out = 32, .size = 28, .kernel = 1, .padding = 0});
+                          {.in = 64, .out = 32, .size = 28, .kernel = 1});
   const V rows = view(graph, z, {32, 784});
   graph.output(aten(graph, "linear", {rows, graph.weight("w", at::randn({50, 784}) / 28)}));
   const ExecutionPlan plan = fast_plan(graph);

@@ -16,7 +16,7 @@ constexpr int64_t kMinMultiplications = 8192;
 
 size_t emit(TraceRewriter& rewriter, TensorId source, const at::Tensor& weight,
             const at::Tensor& bias, Chain chain) {
-  if (chain.addend && !may_sum(rewriter, chain, source)) chain.cut_at_addition();
+  if (chain.addend && !may_sum(rewriter, chain, source)) chain = Chain(*chain.before_addition);
   const int64_t rows = rewriter.tensor(source).sizes[0];
   const int64_t k = weight.size(0);
   const int64_t columns = weight.size(1);

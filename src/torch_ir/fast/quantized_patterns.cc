@@ -1,10 +1,10 @@
-#include "torch_ir/fast/quantized_patterns.h"
-
 #include <c10/util/accumulate.h>
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "torch_ir/fast/quantized.h"
 
 namespace torch_ir {
 namespace {

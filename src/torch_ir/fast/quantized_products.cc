@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "torch_ir/fast/quantized_patterns.h"
+#include "torch_ir/fast/quantized.h"
 
 namespace torch_ir {
 namespace {

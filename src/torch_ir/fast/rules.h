@@ -4,6 +4,7 @@
 #pragma once
 
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -147,7 +148,6 @@ struct Chain {
   std::optional<TensorId> addend = {};
   std::optional<ChannelScale> norm = {};
 
-  void cut_at_addition();
   // What a weight and a bias with the norm are computed from, after a key of how.
   std::pair<std::string, std::vector<at::Tensor>> sources_of(const at::Tensor& weight,
                                                              const at::Tensor& bias) const;
@@ -155,8 +155,8 @@ struct Chain {
   at::Tensor normed_weight(const at::Tensor& weight, size_t dim) const;
   at::Tensor normed_bias(const at::Tensor& bias) const;
 
-  size_t calls_before_addition = 0;
-  TensorId output_before_addition = 0;
+  // The chain without the addition and what follows it; null without one.
+  std::shared_ptr<const Chain> before_addition = nullptr;
 };
 
 struct ChainOptions {

@@ -249,9 +249,9 @@ Layout TraceRewriter::layout_of(TensorId id) {
 
 TensorId TraceRewriter::plain(TensorId id) {
   const auto found = values_.find(tensor(id).buffer);
-  if (found == values_.end() || found->second.has_plain) return id;
+  if (found == values_.end()) return id;
   Value& value = found->second;
-  value.has_plain = true;
+  if (std::ranges::count(value.variants, value.tensor, &Variant::tensor) > 0) return id;
   const Layout layout = plain_layout(value.tensor);
   const Variant made = value.variants.front();
   value.variants.push_back({layout, value.tensor});
@@ -283,7 +283,7 @@ std::optional<TraceRewriter::Variant> TraceRewriter::channels_of_value(TensorId 
 TensorId TraceRewriter::use(TensorId id, const Layout& layout) {
   if (layout == plain_layout(id)) return plain(id);
   if (find_value(id) == nullptr && !values_.contains(tensor(id).buffer) && is_value(id)) {
-    values_.emplace(tensor(id).buffer, Value{id, {{plain_layout(id), id}}, true});
+    values_.emplace(tensor(id).buffer, Value{id, {{plain_layout(id), id}}});
   }
   Value* value = find_value(id);
   if (value != nullptr) {
@@ -369,7 +369,7 @@ void TraceRewriter::emit(const PrimitivePtr& primitive, std::vector<TensorId> in
     target = add_bytes(primitive->output.bytes());
   }
   add_call(primitive, inputs, target, index);
-  values_.insert_or_assign(tensor(output).buffer, Value{output, {{layout, target}}, is_plain});
+  values_.insert_or_assign(tensor(output).buffer, Value{output, {{layout, target}}});
 }
 
 TensorId TraceRewriter::make(const PrimitivePtr& primitive, const std::vector<TensorId>& inputs,
@@ -422,7 +422,7 @@ void TraceRewriter::join(const std::vector<TensorId>& sources, TensorId output,
                       : static_cast<int64_t>(layout.bytes());
   }
   is_shared_[tensor(output).buffer] = true;
-  values_.insert_or_assign(tensor(output).buffer, Value{output, {{joined, whole}}, false});
+  values_.insert_or_assign(tensor(output).buffer, Value{output, {{joined, whole}}});
 }
 
 Layout contiguous_layout(const Dims& sizes, Type type) {

@@ -151,10 +151,10 @@ class TraceRewriter {
     Layout layout;
     TensorId tensor;
   };
+  // As made first; its plain memory is that of `tensor`.
   struct Value {
     TensorId tensor;
     std::vector<Variant> variants;
-    bool has_plain;
   };
 
   // The rewritten calls from `first` on are for `calls`, whose values exist now, unless they are

@@ -5,8 +5,10 @@
 #include <link.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "torch_ir/fast/onednn/primitive.h"
@@ -28,52 +30,31 @@ struct Library {
   bool contains(uintptr_t address) const { return address >= begin && address < end; }
 };
 
-struct Dynamic {
-  const char* names = nullptr;
-  const ElfW(Sym) * symbols = nullptr;
-  std::vector<std::pair<uintptr_t, size_t>> tables = {};
-};
-
-// glibc has replaced the offsets in this table by addresses.
-Dynamic read_dynamic(const ElfW(Dyn) * entry) {
-  Dynamic dynamic;
-  uintptr_t rela = 0;
-  uintptr_t plt = 0;
-  size_t rela_bytes = 0;
-  size_t plt_bytes = 0;
-  for (; entry->d_tag != DT_NULL; ++entry) {
-    const uintptr_t value = entry->d_un.d_ptr;
-    if (entry->d_tag == DT_STRTAB) dynamic.names = reinterpret_cast<const char*>(value);
-    if (entry->d_tag == DT_SYMTAB) dynamic.symbols = reinterpret_cast<const ElfW(Sym)*>(value);
-    if (entry->d_tag == DT_RELA) rela = value;
-    if (entry->d_tag == DT_RELASZ) rela_bytes = value;
-    if (entry->d_tag == DT_JMPREL) plt = value;
-    if (entry->d_tag == DT_PLTRELSZ) plt_bytes = value;
-  }
-  dynamic.tables = {{rela, rela_bytes}, {plt, plt_bytes}};
-  return dynamic;
-}
-
 Library read_library(const dl_phdr_info& info) {
   Library library{info.dlpi_name};
-  const ElfW(Dyn)* dynamic_entries = nullptr;
+  // glibc has replaced the offsets in this table by addresses.
+  std::map<ElfW(Sxword), uintptr_t> dynamic;
   for (int i = 0; i < info.dlpi_phnum; ++i) {
     const ElfW(Phdr) & header = info.dlpi_phdr[i];
     const uintptr_t begin = info.dlpi_addr + header.p_vaddr;
-    if (header.p_type == PT_DYNAMIC) dynamic_entries = reinterpret_cast<const ElfW(Dyn)*>(begin);
+    if (header.p_type == PT_DYNAMIC) {
+      const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(begin);
+      for (; entry->d_tag != DT_NULL; ++entry) dynamic[entry->d_tag] = entry->d_un.d_ptr;
+    }
     if (header.p_type != PT_LOAD) continue;
     library.begin = std::min(library.begin, begin);
     library.end = std::max(library.end, begin + header.p_memsz);
   }
-  const Dynamic dynamic = read_dynamic(dynamic_entries);
-  for (const auto& [table, bytes] : dynamic.tables) {
-    const auto* entry = reinterpret_cast<const ElfW(Rela)*>(table);
-    for (size_t i = 0; i < bytes / sizeof(*entry); ++i) {
-      const uint32_t symbol = ELF64_R_SYM(entry[i].r_info);
+  const auto* names = reinterpret_cast<const char*>(dynamic[DT_STRTAB]);
+  const auto* symbols = reinterpret_cast<const ElfW(Sym)*>(dynamic[DT_SYMTAB]);
+  for (const auto& [table, bytes] : {std::pair(DT_RELA, DT_RELASZ), {DT_JMPREL, DT_PLTRELSZ}}) {
+    const auto* entry = reinterpret_cast<const ElfW(Rela)*>(dynamic[table]);
+    for (size_t i = 0; i < dynamic[bytes] / sizeof(*entry); ++i) {
+      const ElfW(Sym) & symbol = symbols[ELF64_R_SYM(entry[i].r_info)];
       // Offsets within thread-local storage are not addresses.
-      if (symbol == 0 || ELF64_ST_TYPE(dynamic.symbols[symbol].st_info) == STT_TLS) continue;
+      if (&symbol == symbols || ELF64_ST_TYPE(symbol.st_info) == STT_TLS) continue;
       library.references.push_back(
-          {dynamic.names + dynamic.symbols[symbol].st_name,
+          {names + symbol.st_name,
            *reinterpret_cast<const uintptr_t*>(info.dlpi_addr + entry[i].r_offset)});
     }
   }

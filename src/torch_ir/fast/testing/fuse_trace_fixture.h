@@ -94,7 +94,7 @@ struct ConvolutionCase {
   int64_t size = 12;
   int64_t kernel = 3;
   int64_t stride = 1;
-  int64_t padding = 1;
+  int64_t padding = kernel / 2;
   int64_t dilation = 1;
   int64_t groups = 1;
 };
@@ -110,6 +110,10 @@ inline V convolution(EagerGraph& graph, const V& x, const std::string& name,
   return aten(graph, "conv2d",
               {x, weight, bias, pair(shape.stride), pair(shape.padding), pair(shape.dilation),
                shape.groups});
+}
+
+inline V pointwise(EagerGraph& graph, const V& x, const std::string& name) {
+  return convolution(graph, x, name, {.kernel = 1});
 }
 
 inline V image(EagerGraph& graph, const ConvolutionCase& shape = {}) {
