@@ -72,7 +72,7 @@ TEST_F(FuseTrace, MakesOnePrimitiveOfAllGroups) {
       EagerGraph graph;
       const V made = convolution(graph, image(graph, shape), "conv", shape, has_bias);
       graph.output(aten(graph, "relu", {batch_norm(graph, made, "norm", 48)}));
-      EXPECT_EQ(fault_at_fast(graph, Calls{"onednn::convolution"}), "");
+      EXPECT_EQ(fault_at_fast(graph, Calls{kConvolution}), "");
     }
   }
 }
@@ -87,7 +87,7 @@ TEST_F(FuseTrace, TakesNormAdditionAndActivationIntoTheConvolution) {
     const V norm = batch_norm(graph, convolution(graph, second, "c", shape, false), "norm", 48);
     const V sum = aten(graph, "add.Tensor", {norm, first});
     graph.output(aten(graph, "relu", {sum}));
-    const std::string name = is_winograd ? winograd() : "onednn::convolution";
+    const std::string name = is_winograd ? winograd() : kConvolution;
     EXPECT_EQ(fault_at_fast(graph, Calls(3, name)), "");
   }
 }
@@ -166,7 +166,7 @@ TEST_F(FuseTrace, ScalesByChannel) {
   const V sum = aten(graph, "add.Tensor", {x, difference});
   const V shifted = aten(graph, "add.Tensor", {graph.weight("shift", at::randn({16, 1, 1})), sum});
   graph.output(convolution(graph, shifted, "c", shape));
-  Calls calls(7, "onednn::convolution");
+  Calls calls(7, kConvolution);
   calls[3] = "onednn::binary";
   EXPECT_EQ(fault_at_fast(graph, calls), "");
 }
@@ -218,7 +218,7 @@ TEST_F(FuseTrace, MakesPrimitivesOfTransposedConvolutions) {
       graph.output(aten(graph, "relu", {z}));
       const bool is_apart = (has_avx512() || !has_onednn_2()) && shape.kernel == shape.stride &&
                             shape.output_padding == 0 && shape.groups == 1;
-      EXPECT_EQ(calls_at_fast(graph) == Calls(is_carried ? 2 : 1, "onednn::convolution"), is_apart);
+      EXPECT_EQ(calls_at_fast(graph) == Calls(is_carried ? 2 : 1, kConvolution), is_apart);
       EXPECT_EQ(difference_at_fast(graph), "") << shape.kernel << ", " << shape.out;
     }
   }
@@ -240,7 +240,7 @@ TEST_F(FuseTrace, FoldsZeroPaddingIntoConvolutions) {
       const V x = pointwise(graph, image(graph), "a");
       const V y = convolution(graph, padded(graph, x, padding), "b", shape);
       graph.output(aten(graph, "relu6", {y}));
-      EXPECT_EQ(fault_at_fast(graph, Calls(2, "onednn::convolution")), "")
+      EXPECT_EQ(fault_at_fast(graph, Calls(2, kConvolution)), "")
           << testing::PrintToString(padding);
     }
   }
@@ -403,7 +403,7 @@ TEST_F(FuseTrace, FoldsStandardizedWeights) {
     const V standard = aten(graph, "batch_norm", {rows, {}, {}, {}, {}, true, 0.0, 1e-6, false});
     const V scaled = view(graph, standard, {out, 1050, 1, 1});
     graph.output(aten(graph, "conv2d", {image(graph, shape), scaled}));
-    EXPECT_EQ(calls_at_fast(graph), Calls{"onednn::convolution"});
+    EXPECT_EQ(calls_at_fast(graph), Calls{kConvolution});
     EXPECT_EQ(out == 16 ? difference_at_fast(graph) : "", "");
   }
 }

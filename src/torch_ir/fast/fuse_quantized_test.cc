@@ -64,8 +64,6 @@ V weight(EagerGraph& graph, const std::string& name, at::IntArrayRef sizes,
 const Scheme kSchemes[] = {{0.031, -7}, {0.05, 0}, {0.04, 128, at::kByte}, {0.02, 0, at::kByte}};
 
 constexpr const char* kQuantize = "torch_ir::quantize";
-constexpr const char* kConvolution = "onednn::convolution";
-constexpr const char* kProduct = "onednn::inner_product";
 constexpr const char* kDequantize = "torch_ir::dequantize";
 
 // Accepts roundings; `step` is that of outputs that are dequantized.

@@ -92,7 +92,7 @@ TEST_F(FuseTrace, TellsPartsOfWeightsApart) {
         aten(graph, "batch_norm",
              {y, part(all[0]), part(all[1]), part(all[2]), part(all[3]), false, 0.1, 1e-5, false}));
   }
-  EXPECT_EQ(fault_at_fast(graph, Calls(2, "onednn::convolution")), "");
+  EXPECT_EQ(fault_at_fast(graph, Calls(2, kConvolution)), "");
 }
 
 TEST_F(FuseTrace, LeavesComplexNumbers) {
@@ -124,7 +124,7 @@ TEST_F(FuseTrace, PacksLinearLayers) {
       const V y = aten(graph, "linear", {x, w, graph.weight("b", at::randn({130}))});
       const V z = aten(graph, activation, {y});
       graph.output(aten(graph, "linear", {z, graph.weight("v", at::randn({40, 130}))}));
-      EXPECT_EQ(std::ranges::count(calls_at_fast(graph), "onednn::inner_product"), 2);
+      EXPECT_EQ(std::ranges::count(calls_at_fast(graph), kProduct), 2);
       EXPECT_EQ(fault_without_aten(graph), "") << activation;
     }
   }
@@ -161,7 +161,7 @@ TEST_F(FuseTrace, PacksLinearLayersOfTransposedRows) {
   const V w = graph.weight("w", at::randn({130, 100}) / 10);
   const V y = aten(graph, "linear", {aten(graph, "t", {x}), w});
   graph.output(y);
-  EXPECT_EQ(fault_at_fast(graph, Calls{"aten::exp", "onednn::inner_product"}), "");
+  EXPECT_EQ(fault_at_fast(graph, Calls{"aten::exp", kProduct}), "");
 }
 
 // More of them than a cache keeps; for few rows they stay as they are.
@@ -171,7 +171,7 @@ TEST_F(FuseTrace, MultipliesWithManyWeights) {
     const V x = graph.input("x", at::randn({rows, 1024}));
     const V y = aten(graph, "linear", {x, graph.weight("w", at::randn({512, 1024}))});
     graph.output(aten(graph, "relu", {y}));
-    EXPECT_EQ(fault_at_fast(graph, Calls{"onednn::inner_product"}), "");
+    EXPECT_EQ(fault_at_fast(graph, Calls{kProduct}), "");
   }
 }
 
@@ -194,7 +194,7 @@ TEST_F(FuseTrace, PacksLinearLayersOfBfloat16) {
     };
     EagerGraph graph;
     build(graph, at::kBFloat16);
-    EXPECT_EQ(calls_at_fast(graph), Calls(3, "onednn::inner_product"));
+    EXPECT_EQ(calls_at_fast(graph), Calls(3, kProduct));
     EagerGraph exact;
     build(exact, at::kDouble);
     const auto error_of = [&](const at::Tensor& output) {
@@ -229,11 +229,9 @@ TEST_F(FuseTrace, AddsToLinearLayers) {
   graph.output(aten(graph, "mul.Tensor", {gate, aten(graph, "linear", {second, w, b})}));
   graph.output(second);
   // The first addend is an input, and the last two are not additions.
-  EXPECT_EQ(
-      fault_at_fast(graph, Calls{"onednn::inner_product", "aten::add", "onednn::inner_product",
-                                 "aten::add", "onednn::inner_product", "torch_ir::activation",
-                                 "onednn::inner_product", "aten::mul"}),
-      "");
+  EXPECT_EQ(fault_at_fast(graph, Calls{kProduct, "aten::add", kProduct, "aten::add", kProduct,
+                                       "torch_ir::activation", kProduct, "aten::mul"}),
+            "");
 }
 
 TEST_F(FuseTrace, TellsLinearLayersAndActivationsOfOneOperatorApart) {
@@ -270,7 +268,7 @@ TEST_F(FuseTrace, RecognizesGelu) {
     const V x = graph.input("x", at::randn({2, 16, 64}));
     const V y = aten(graph, "linear", {x, graph.weight("w", at::randn({80, 64}) / 8)});
     graph.output(spelled_gelu(graph, y, at::full({}, 0.5), cubic, one));
-    EXPECT_EQ(calls_at_fast(graph) == (Calls{"onednn::inner_product", "torch_ir::activation"}),
+    EXPECT_EQ(calls_at_fast(graph) == (Calls{kProduct, "torch_ir::activation"}),
               cubic == 1 && one == 1);
     EXPECT_EQ(difference_at_fast(graph), "") << cubic << ' ' << one;
   }

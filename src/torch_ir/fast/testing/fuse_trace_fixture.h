@@ -22,6 +22,9 @@ namespace torch_ir {
 
 using Calls = std::vector<std::string>;
 
+inline constexpr const char* kConvolution = "onednn::convolution";
+inline constexpr const char* kProduct = "onednn::inner_product";
+
 class FuseTrace : public testing::Test {
  protected:
   void SetUp() override {
@@ -41,7 +44,7 @@ inline bool has_onednn_2() { return onednn_version()->starts_with("2."); }
 // oneDNN 3 no more.
 inline std::string winograd() {
   const bool has_it = has_avx512() && has_onednn_2();
-  return has_it ? "onednn::convolution_winograd" : "onednn::convolution";
+  return has_it ? "onednn::convolution_winograd" : kConvolution;
 }
 
 // What is wrong at level `fast`, if not exactly these calls are made, or the results are not
