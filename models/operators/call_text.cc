@@ -60,18 +60,11 @@ template <class T>
 std::vector<T> special_numbers() {
   using Limits = std::numeric_limits<T>;
   if constexpr (Limits::has_infinity) {
-    return {T(0.0f),
-            T(-0.0f),
-            T(1.0f),
-            T(-1.0f),
-            Limits::infinity(),
-            -Limits::infinity(),
-            Limits::quiet_NaN(),
-            Limits::max(),
-            Limits::lowest(),
-            Limits::min(),
-            -Limits::min(),
-            T(0.5f)};
+    const T infinity = Limits::infinity();
+    const T nan = Limits::quiet_NaN();
+    const T least = Limits::min();
+    return {T(0.0f), T(-0.0f),      T(1.0f),          T(-1.0f), infinity, -infinity,
+            nan,     Limits::max(), Limits::lowest(), least,    -least,   T(0.5f)};
   } else {
     return {Limits::min(), T(Limits::min() + 1), T(0), T(1), T(Limits::max() - 1), Limits::max()};
   }

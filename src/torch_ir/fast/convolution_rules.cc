@@ -42,22 +42,22 @@ bool is_winograd(const TracedConvolution& convolution, const TraceTensor& output
          pixels >= (has_many_weights ? kMinPixelsForManyWeights : kMinWinogradPixels);
 }
 
-// The weights and the bias, if there is one, with the batch norm of the chain.
-std::vector<TensorId> parameters_of(TraceRewriter& rewriter, const TracedConvolution& convolution,
-                                    const Layout& wanted) {
+// Adds the weights and the bias, if there is one, with the batch norm of the chain.
+void add_parameters(TraceRewriter& rewriter, const TracedConvolution& convolution,
+                    const Layout& wanted, std::vector<TensorId>& inputs) {
   const Chain& chain = convolution.chain;
   const at::Tensor& bias = convolution.bias;
   const auto [key, sources] = chain.sources_of(convolution.weight, bias);
-  std::vector<TensorId> made = {rewriter.packed(key + wanted.key(), sources, [&] {
+  inputs.push_back(rewriter.packed(key + wanted.key(), sources, [&] {
     return reorder_constant(chain.normed_weight(convolution.weight, 0).contiguous(),
                             contiguous_layout(wanted.sizes()), wanted);
-  })};
+  }));
   if (chain.norm) {
-    made.push_back(rewriter.packed(key + "bias", sources, [&] { return chain.normed_bias(bias); }));
+    inputs.push_back(
+        rewriter.packed(key + "bias", sources, [&] { return chain.normed_bias(bias); }));
   } else if (bias.defined()) {
-    made.push_back(rewriter.add_constant(bias.contiguous()));
+    inputs.push_back(rewriter.add_constant(bias.contiguous()));
   }
-  return made;
 }
 
 // False if the library could not make the primitive, or must not run it.
@@ -75,8 +75,7 @@ bool emit_made(TraceRewriter& rewriter, const TracedConvolution& convolution,
     return rewriter.use(id, layout.sizes() == sizes ? layout : contiguous_layout(sizes));
   };
   std::vector<TensorId> inputs = {use(convolution.source, primitive->inputs[0])};
-  const auto parameters = parameters_of(rewriter, convolution, primitive->inputs[1]);
-  inputs.insert(inputs.end(), parameters.begin(), parameters.end());
+  add_parameters(rewriter, convolution, primitive->inputs[1], inputs);
   std::optional<TensorId> written;
   if (chain.addend) written = use(*chain.addend, primitive->output);
   rewriter.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written);
@@ -195,16 +194,13 @@ std::optional<Replacement> replace_convolution(TraceRewriter& rewriter, size_t i
     return std::nullopt;
   }
   const Dims own = arguments.integers("padding", dims - 2, 0);
+  const Dims strides = arguments.integers("stride", dims - 2, 1);
+  const Dims dilation = arguments.integers("dilation", dims - 2, 1);
+  const int64_t groups = arguments.integers("groups", 1, 1)[0];
   const Chain chain = chain_after(rewriter, index, {.takes_norm = true});
-  TracedConvolution convolution{source,
-                                weight,
-                                bias,
-                                arguments.integers("stride", dims - 2, 1),
-                                sum_of(own, padding.before),
-                                sum_of(own, padding.after),
-                                arguments.integers("dilation", dims - 2, 1),
-                                arguments.integers("groups", 1, 1)[0],
-                                chain};
+  TracedConvolution convolution{
+      source,   weight, bias, strides, sum_of(own, padding.before), sum_of(own, padding.after),
+      dilation, groups, chain};
   cut_outer_taps(convolution, rewriter.sizes(source), rewriter.sizes(call.outputs[0]));
   return replacement_of(rewriter, convolution);
 }

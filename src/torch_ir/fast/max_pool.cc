@@ -119,26 +119,20 @@ PrimitivePtr make_max_pool(const Layout& source, const Dims& sizes, const Window
   const Dims& from = source.sizes();
   const auto block = source.block();
   if (!block && !(source == Layout::channels_last(from))) return nullptr;
+  const Dims before = sum_of({0, 0}, padding.before);
+  const Dims after = sum_of({0, 0}, padding.after);
   const auto axis = [&](size_t d) {
-    return PooledAxis{from[d + 2],
-                      sizes[d + 2],
-                      window.kernel[d],
-                      window.strides[d],
-                      window.padding_before[d],
-                      padding.before.empty() ? 0 : padding.before[d],
-                      padding.after.empty() ? 0 : padding.after[d]};
+    return PooledAxis{
+        from[d + 2], sizes[d + 2], window.kernel[d], window.strides[d], window.padding_before[d],
+        before[d],   after[d]};
   };
   const int64_t inner = block.value_or(from[1]);
   // The last block may be partly padding, where oneDNN expects zeros; a positive value would fill
   // it.
   if (!(padding.value <= 0) && from[1] % inner != 0) return nullptr;
-  PooledImages images{axis(0),
-                      axis(1),
-                      from[0] * ((from[1] + inner - 1) / inner),
-                      inner,
-                      static_cast<float>(padding.value),
-                      nullptr,
-                      nullptr};
+  const int64_t num_groups = from[0] * ((from[1] + inner - 1) / inner);
+  const auto value = static_cast<float>(padding.value);
+  PooledImages images{axis(0), axis(1), num_groups, inner, value, nullptr, nullptr};
   const auto run = [images](const std::vector<void*>& memory) mutable {
     images.input = static_cast<const float*>(memory[0]);
     images.output = static_cast<float*>(memory[1]);

@@ -68,12 +68,8 @@ std::optional<IntegerLayer> layer_at(QuantizedPatterns& patterns, size_t index,
   auto integers =
       is_row ? integer_weight(layer.is_linear ? weight->value.t() : weight->value) : std::nullopt;
   if (!integers) return std::nullopt;
-  return IntegerLayer{patterns.seen_as(from->tensor, floats),
-                      padding,
-                      *from,
-                      std::move(*integers),
-                      weight->leaves,
-                      bias->value};
+  const TensorId source = patterns.seen_as(from->tensor, floats);
+  return IntegerLayer{source, padding, *from, std::move(*integers), weight->leaves, bias->value};
 }
 
 // What torchao makes of dynamic quantisation: (float(_int_mm(q, weight)) * scale) * scales + bias,
@@ -137,11 +133,12 @@ struct Arithmetic {
 };
 
 // Everything in steps of the output: scales, the bias with the zero points, and the clip.
-Arithmetic arithmetic_of(bool is_padded, const Source& source, const IntegerWeight& weight,
-                         const at::Tensor& bias, const Steps& to, const Clip& clip,
-                         const std::optional<Source>& addend) {
+Arithmetic arithmetic_of(const IntegerLayer& layer, bool is_padded, const Steps& to,
+                         const Clip& clip, const std::optional<Source>& addend) {
+  const Steps& from = layer.from.steps;
+  const IntegerWeight& weight = layer.weight;
   Arithmetic result;
-  if (is_padded) result.scaling.source_zero_point = static_cast<int32_t>(source.steps.zero_point);
+  if (is_padded) result.scaling.source_zero_point = static_cast<int32_t>(from.zero_point);
   double offset = to.zero_point;
   if (addend) {
     const double scale = static_cast<double>(addend->steps.scale) * to.inverse_scale;
@@ -150,12 +147,13 @@ Arithmetic arithmetic_of(bool is_padded, const Source& source, const IntegerWeig
     result.post_ops.push_back({PostOp::Kind::kSum});
     offset -= scale * addend->steps.zero_point;
   }
-  const at::Tensor biases = bias.defined() ? bias.to(at::kDouble).contiguous() : bias;
+  at::Tensor bias = layer.bias;
+  if (bias.defined()) bias = bias.to(at::kDouble).contiguous();
   for (size_t i = 0; i < weight.scales.size(); ++i) {
-    const double scale = source.steps.scale * weight.scales[i] * to.inverse_scale;
+    const double scale = from.scale * weight.scales[i] * to.inverse_scale;
     double sum = offset;
-    if (bias.defined()) sum += biases.const_data_ptr<double>()[i] * to.inverse_scale;
-    if (!is_padded) sum -= scale * source.steps.zero_point * static_cast<double>(weight.sums[i]);
+    if (bias.defined()) sum += bias.const_data_ptr<double>()[i] * to.inverse_scale;
+    if (!is_padded) sum -= scale * from.zero_point * static_cast<double>(weight.sums[i]);
     result.scaling.scales.push_back(static_cast<float>(scale));
     result.bias.push_back(static_cast<float>(onednn::scales_bias() ? sum / scale : sum));
   }
@@ -170,13 +168,14 @@ Arithmetic arithmetic_of(bool is_padded, const Source& source, const IntegerWeig
   return result;
 }
 
-PrimitivePtr primitive_of(const CallArguments& call, const TraceTensor& source,
-                          const Padding& padding, at::IntArrayRef weight, const Dims& to_sizes,
-                          Type to, const Arithmetic& arithmetic) {
-  const Type from = type_of(source.dtype);
-  const Dims from_sizes = dims_of(source.sizes);
+PrimitivePtr primitive_of(const QuantizedPatterns& patterns, const IntegerLayer& layer,
+                          const CallArguments& call, const Dims& to_sizes, Type to,
+                          const Arithmetic& arithmetic) {
+  const Type from = type_of(patterns.tensor(layer.source).dtype);
+  const Dims from_sizes = dims_of(patterns.tensor(layer.source).sizes);
+  const int64_t groups = call.integers("groups", 1, 1)[0];
   const Layout weights =
-      Layout::any(grouped_sizes(weight, call.integers("groups", 1, 1)[0]), Type::kInt8);
+      Layout::any(grouped_sizes(layer.weight.values.sizes(), groups), Type::kInt8);
   if (from_sizes.size() == 2) {
     return onednn::make_inner_product(contiguous_layout(from_sizes, from), weights,
                                       /*has_bias=*/true, to, arithmetic.post_ops,
@@ -185,8 +184,9 @@ PrimitivePtr primitive_of(const CallArguments& call, const TraceTensor& source,
   const Dims own = call.integers("padding", 2, 0);
   return onednn::make_convolution({Layout::channels_last(from_sizes, from), weights,
                                    /*has_bias=*/true, Layout::channels_last(to_sizes, to),
-                                   call.integers("stride", 2, 1), sum_of(own, padding.before),
-                                   sum_of(own, padding.after), call.integers("dilation", 2, 1),
+                                   call.integers("stride", 2, 1), sum_of(own, layer.padding.before),
+                                   sum_of(own, layer.padding.after),
+                                   call.integers("dilation", 2, 1),
                                    /*is_winograd=*/false, arithmetic.post_ops, arithmetic.scaling});
 }
 
@@ -225,12 +225,11 @@ std::optional<QuantizedCall> quantized_product(QuantizedPatterns& patterns, size
   const bool is_integer =
       std::round(zero_point) == zero_point && std::abs(zero_point) <= kMostZeroPoint;
   if (is_padded && !is_integer) return std::nullopt;
-  const Arithmetic arithmetic =
-      arithmetic_of(is_padded, layer->from, layer->weight, layer->bias, steps, clip, addend);
+  const Arithmetic arithmetic = arithmetic_of(*layer, is_padded, steps, clip, addend);
   const at::Tensor bias = at::tensor(arithmetic.bias);
-  const PrimitivePtr primitive = primitive_of(
-      call, patterns.tensor(layer->source), layer->padding, layer->weight.values.sizes(),
-      dims_of(patterns.tensor(result).sizes), type_of(steps.dtype), arithmetic);
+  const PrimitivePtr primitive =
+      primitive_of(patterns, *layer, call, dims_of(patterns.tensor(result).sizes),
+                   type_of(steps.dtype), arithmetic);
   if (primitive == nullptr || !bias.isfinite().all().item<bool>()) return std::nullopt;
   QuantizedCall product{{layer->source}};
   std::optional<TensorId> added;
