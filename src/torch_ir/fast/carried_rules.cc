@@ -48,8 +48,8 @@ std::optional<Window> window_of(const TraceRewriter& rewriter, const TraceCall& 
   const Dims from = rewriter.sizes(padding.source);
   const Dims to = rewriter.sizes(call.outputs[0]);
   for (size_t d = 0; d < 2; ++d) {
-    const int64_t end = (to.end()[static_cast<int>(d) - 2] - 1) * strides[d] + kernel[d];
-    const int64_t begin = from.end()[static_cast<int>(d) - 2] + window.padding_before[d];
+    const int64_t end = (to[d + 2] - 1) * strides[d] + kernel[d];
+    const int64_t begin = from[d + 2] + window.padding_before[d];
     window.padding_after[d] = std::max(window.padding_after[d], end - begin);
   }
   const bool fits = std::ranges::equal(window.padding_before, kernel, std::ranges::less()) &&
@@ -109,11 +109,11 @@ std::optional<Layout> joined_layout(TraceRewriter& rewriter, const std::vector<T
 std::optional<Replacement> replace_max_pool(TraceRewriter& rewriter, size_t index,
                                             const Padding& padding) {
   const TraceCall& call = rewriter.call(index);
-  const auto window = window_of(rewriter, call, padding);
-  const bool is_taken = is_carried_into(rewriter, call, padding.source) && window &&
+  const bool is_known = is_carried_into(rewriter, call, padding.source) &&
                         !rewriter.is_read(call.outputs[1]) &&
                         CallArguments(call).integers("dilation", 2, 1) == Dims{1, 1};
-  if (!is_taken) return std::nullopt;
+  const auto window = is_known ? window_of(rewriter, call, padding) : std::nullopt;
+  if (!window) return std::nullopt;
   return pool(rewriter, index, padding.source,
               make_max_pool(rewriter.layout_of(padding.source), rewriter.sizes(call.outputs[0]),
                             *window, padding));
@@ -129,17 +129,19 @@ std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t 
                                                 const Padding& padding) {
   const TraceCall& call = rewriter.call(index);
   const CallArguments arguments(call);
-  if (!arguments.value("divisor_override").isNone()) return std::nullopt;
+  if (!arguments.value("divisor_override").isNone() ||
+      !is_image_of(rewriter, call, padding.source)) {
+    return std::nullopt;
+  }
   const Dims kernel = arguments.integers("kernel_size", 2, 1);
   const Dims own = arguments.integers("padding", 2, 0);
+  const Dims from = rewriter.sizes(padding.source);
+  const Dims to = rewriter.sizes(call.outputs[0]);
   const bool has_own = own != Dims{0, 0};
   const bool is_padded = !padding.before.empty();
-  const auto covers = [&](size_t d) {
-    return kernel[d] >= rewriter.tensor(padding.source).sizes.end()[static_cast<int>(d) - 2];
-  };
   // A window over the whole image, as at the end of Hugging Face's EfficientNet.
-  if (!is_padded && !has_own && covers(0) && covers(1)) {
-    return average_parts(rewriter, index, padding.source, rewriter.sizes(call.outputs[0]));
+  if (!is_padded && !has_own && kernel[0] >= from[2] && kernel[1] >= from[3]) {
+    return average_parts(rewriter, index, padding.source, to);
   }
   // The zeros of a call before it count; its own padding counts if it says so; what a window
   // extends past both never does.
@@ -148,14 +150,12 @@ std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t 
   const bool counts_own = has_own && arguments.value("count_include_pad").toBool();
   const bool counts_any = counts_own || is_padded;
   // Taken in any layout, because LibTorch's average pooling takes several times as long.
-  const bool is_taken = is_image_of(rewriter, call, padding.source) && padding.value == 0 &&
-                        window && (!is_padded || counts_own || !has_own) &&
+  const bool is_taken = padding.value == 0 && window && (!is_padded || counts_own || !has_own) &&
                         !(extends && counts_any);
   if (!is_taken) return std::nullopt;
+  const Pooling kind = counts_any ? Pooling::kAverageWithPadding : Pooling::kAverage;
   return pool(rewriter, index, padding.source,
-              make_average(rewriter, padding.source,
-                           counts_any ? Pooling::kAverageWithPadding : Pooling::kAverage, *window,
-                           rewriter.sizes(call.outputs[0])));
+              make_average(rewriter, padding.source, kind, *window, to));
 }
 
 // The mean of all pixels is pooling with one window.
