@@ -14,7 +14,6 @@
 #include <cmath>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "torch_ir/fast/testing/fuse_trace_fixture.h"
 #include "torch_ir/runtime/testing/eager_graph.h"

@@ -2,7 +2,6 @@
 // before them, against LibTorch's.
 
 #include <ATen/ops/full.h>
-#include <ATen/ops/randn.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,10 +4,8 @@
 // Nothing else looks at DNNL_VERSION_MAJOR.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "torch_ir/fast/onednn/functions.h"
