@@ -178,11 +178,9 @@ FusedCall lstm_layer(LstmLayer layer, bool has_panels) {
   return own_call("torch_ir::lstm_layer", run);
 }
 
-size_t emit_lstm(TraceRewriter& rewriter, size_t index) {
+// `given` are the weights of the input and the state, and their biases.
+size_t emit_lstm(TraceRewriter& rewriter, size_t index, const std::vector<at::Tensor>& given) {
   const CallArguments arguments(rewriter.call(index));
-  const auto constant = [&](std::string_view name) {
-    return rewriter.constant(*arguments.tensor(name));
-  };
   const TensorId source = *arguments.tensor("input");
   const at::DimVector sizes = rewriter.tensor(source).sizes;
   LstmLayer layer{};
@@ -198,13 +196,13 @@ size_t emit_lstm(TraceRewriter& rewriter, size_t index) {
                                  Layout::any({num_gates, sizes[2]}), has_bias);
   if (product == nullptr) return 0;
   std::vector<TensorId> inputs = {rewriter.plain(source),
-                                  packed_weight(rewriter, constant("weight0"), product->inputs[1])};
+                                  packed_weight(rewriter, given[0], product->inputs[1])};
   if (has_bias) {
-    const std::vector<at::Tensor> biases = {constant("weight2"), constant("weight3")};
+    const std::vector<at::Tensor> biases = {given[2], given[3]};
     inputs.push_back(rewriter.packed("sum", biases, [&] { return biases[0] + biases[1]; }));
   }
   const TensorId gates = rewriter.make(product, inputs, index);
-  const at::Tensor recurrent = constant("weight1");
+  const at::Tensor& recurrent = given[1];
   const bool has_panels = has_few_sequences(layer.num_sequences, layer.num_units);
   const TensorId weights =
       has_panels ? rewriter.packed("panels", {recurrent},
@@ -351,8 +349,11 @@ std::optional<Replacement> replace_lstm(TraceRewriter& rewriter, size_t index) {
     const auto id = arguments.tensor(name);
     return id && is_usable(*id);
   };
-  const auto is_constant = [&](std::string_view name) {
-    const at::Tensor weight = rewriter.known(arguments.tensor(name));
+  std::vector<at::Tensor> weights;
+  for (const char* name : {"weight0", "weight1", "weight2", "weight3"}) {
+    weights.push_back(rewriter.known(arguments.tensor(name)));
+  }
+  const auto is_packable = [](const at::Tensor& weight) {
     return weight.defined() && weight.is_contiguous();
   };
   // Measured for 48 and 96 units; with 512, LibTorch packs 4 MB of weights anew at each step.
@@ -362,11 +363,10 @@ std::optional<Replacement> replace_lstm(TraceRewriter& rewriter, size_t index) {
       is_given("input") && rewriter.tensor(*source).sizes.size() == 3 && num_units % kLanes == 0 &&
       (num_units <= kMostUnitsOfManySequences ||
        has_few_sequences(rewriter.tensor(*source).sizes[1], num_units)) &&
-      is_given("hx_") && is_given("cx_") && is_constant("weight0") && is_constant("weight1") &&
-      is_constant("weight2") && is_constant("weight3") && call.outputs.size() == 3 &&
-      std::ranges::all_of(call.outputs, is_usable);
+      is_given("hx_") && is_given("cx_") && std::ranges::all_of(weights, is_packable) &&
+      call.outputs.size() == 3 && std::ranges::all_of(call.outputs, is_usable);
   if (!is_taken) return std::nullopt;
-  return Replacement{{index}, [&rewriter, index] { return emit_lstm(rewriter, index); }};
+  return Replacement{{index}, [=, &rewriter] { return emit_lstm(rewriter, index, weights); }};
 }
 
 std::optional<Replacement> replace_gru_step(TraceRewriter& rewriter, size_t index) {

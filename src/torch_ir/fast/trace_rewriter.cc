@@ -13,6 +13,7 @@
 namespace torch_ir {
 namespace {
 
+// Takes the primitive's inputs; returns its output and, if it has one, its scratchpad.
 class PrimitiveKernel final : public PreparedKernel {
  public:
   PrimitiveKernel(const onednn::Primitive& primitive, const KernelCall& call)
@@ -40,13 +41,6 @@ class PrimitiveKernel final : public PreparedKernel {
   std::vector<at::Tensor> tensors_;
   std::vector<void*> memory_;
 };
-
-// Takes the primitive's inputs; returns its output and, if it has one, its scratchpad.
-FusedCall call_of(const PrimitivePtr& primitive) {
-  return {primitive->name, [primitive](const KernelCall& call) {
-            return std::make_unique<PrimitiveKernel>(*primitive, call);
-          }};
-}
 
 // Whether oneDNN refuses the strides: they overlap, as in frames of a signal, or interleave. It
 // accepts stride 0. The tensor has elements.
@@ -344,7 +338,10 @@ void TraceRewriter::add_call(const PrimitivePtr& primitive, const std::vector<Te
   if (const size_t bytes = primitive->scratchpad_bytes; bytes > 0) {
     outputs.push_back(add_bytes(bytes));
   }
-  emit(call_of(primitive), inputs, std::move(outputs), index);
+  const auto prepare = [primitive](const KernelCall& call) {
+    return std::make_unique<PrimitiveKernel>(*primitive, call);
+  };
+  emit(FusedCall{primitive->name, prepare}, inputs, std::move(outputs), index);
 }
 
 void TraceRewriter::emit(const PrimitivePtr& primitive, std::vector<TensorId> inputs,
