@@ -11,11 +11,7 @@ namespace nn = torch::nn;
 class GraphAttentionLayerImpl : public nn::Module {
  public:
   GraphAttentionLayerImpl(int64_t in_features, int64_t features, int64_t heads)
-      : features_(features),
-        heads_(heads),
-        projection_(register_module("projection", unbiased(in_features, heads * features))),
-        from_(register_parameter("from", at::zeros({heads, features}))),
-        to_(register_parameter("to", at::zeros({heads, features}))) {}
+      : in_features_(in_features), features_(features), heads_(heads) {}
 
   // `edges` (2 x count) has sources and targets.
   at::Tensor forward(const at::Tensor& nodes, const at::Tensor& edges) {
@@ -39,11 +35,12 @@ class GraphAttentionLayerImpl : public nn::Module {
     return weights / sums.index_select(0, to);
   }
 
-  int64_t features_;
-  int64_t heads_;
-  Projection projection_;
-  at::Tensor from_;
-  at::Tensor to_;
+  const int64_t in_features_;
+  const int64_t features_;
+  const int64_t heads_;
+  Projection projection_ = register_module("projection", unbiased(in_features_, heads_* features_));
+  at::Tensor from_ = register_parameter("from", at::zeros({heads_, features_}));
+  at::Tensor to_ = register_parameter("to", at::zeros({heads_, features_}));
 };
 TORCH_MODULE(GraphAttentionLayer);
 
