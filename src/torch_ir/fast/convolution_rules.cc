@@ -121,8 +121,9 @@ bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, co
 
 size_t emit_any(TraceRewriter& rewriter, TracedConvolution convolution) {
   Chain& chain = convolution.chain;
-  if (chain.addend && !may_sum(rewriter, chain, convolution.source))
+  if (chain.addend && !may_sum(rewriter, chain, convolution.source)) {
     chain = Chain(*chain.before_addition);
+  }
   chain.output = rewriter.shaped_like(chain.output, chain.made);
   if (chain.addend) chain.addend = rewriter.shaped_like(*chain.addend, chain.made);
   const Layout made = rewriter.layout_of(convolution.source);
@@ -194,15 +195,15 @@ std::optional<Replacement> replace_convolution(TraceRewriter& rewriter, size_t i
     return std::nullopt;
   }
   const Dims own = arguments.integers("padding", dims - 2, 0);
+  const Dims before = sum_of(own, padding.before);
+  const Dims after = sum_of(own, padding.after);
   const Dims strides = arguments.integers("stride", dims - 2, 1);
   const Dims dilation = arguments.integers("dilation", dims - 2, 1);
   const int64_t groups = arguments.integers("groups", 1, 1)[0];
   const Chain chain = chain_after(rewriter, index, {.takes_norm = true});
-  TracedConvolution convolution{
-      source,   weight, bias, strides, sum_of(own, padding.before), sum_of(own, padding.after),
-      dilation, groups, chain};
-  cut_outer_taps(convolution, rewriter.sizes(source), rewriter.sizes(call.outputs[0]));
-  return replacement_of(rewriter, convolution);
+  TracedConvolution traced{source, weight, bias, strides, before, after, dilation, groups, chain};
+  cut_outer_taps(traced, rewriter.sizes(source), rewriter.sizes(call.outputs[0]));
+  return replacement_of(rewriter, traced);
 }
 
 std::optional<Replacement> replace_channel_scale(TraceRewriter& rewriter, size_t index) {

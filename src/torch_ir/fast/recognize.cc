@@ -38,7 +38,7 @@ class Recognizer {
  private:
   BufferId buffer(TensorId id) const { return trace_.tensors[id].buffer; }
 
-  // The call `name` that made `id`, without a factor alpha, if it alone is read, once.
+  // The call `name` that made `id` for one reader, with an alpha of 1 if it has one.
   const TraceCall* made_by(std::optional<TensorId> id, std::string_view name) {
     const auto maker = id ? facts_.inner_maker(buffer(*id)) : std::nullopt;
     const TraceCall* call = maker ? &trace_.calls[*maker] : nullptr;

@@ -381,6 +381,7 @@ PrimitivePtr make_repetition(const Layout& source, const Layout& output) {
 
 PrimitivePtr make_binary(Binary binary, const Layout& first, const Layout& second,
                          const PostOps& post_ops) {
+  // By Binary.
   constexpr algorithm kKinds[] = {algorithm::binary_add, algorithm::binary_mul,
                                   algorithm::binary_sub};
   return make("binary", has_few_elements(first), [&] {
