@@ -105,6 +105,7 @@ class ChainBuilder {
       : rewriter_(rewriter), options_(options) {
     add(index);
     chain_.made = chain_.output;
+    chain_.norm = options.norm;
   }
 
   bool extend() {

@@ -218,8 +218,7 @@ std::optional<Replacement> replace_channel_scale(TraceRewriter& rewriter, size_t
   weight_sizes[0] = sizes[1];
   const Dims ones(sizes.size() - 2, 1);
   const Dims zeros(sizes.size() - 2, 0);
-  Chain chain = chain_after(rewriter, index, {});
-  chain.norm = scale;
+  const Chain chain = chain_after(rewriter, index, {.norm = scale});
   return replacement_of(rewriter, {scale->source, at::ones(weight_sizes), at::Tensor(), ones, zeros,
                                    zeros, ones, sizes[1], chain});
 }

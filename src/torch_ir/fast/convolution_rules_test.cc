@@ -171,6 +171,14 @@ TEST_F(FuseTrace, ScalesByChannel) {
   EXPECT_EQ(fault_at_fast(graph, calls), "");
 }
 
+// The norm stays where the sum cannot overwrite its addend.
+TEST_F(FuseTrace, AddsToANormWhatItReads) {
+  EagerGraph graph;
+  const V x = pointwise(graph, image(graph), "a");
+  graph.output(aten(graph, "add.Tensor", {batch_norm(graph, x, "norm"), x}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
 // After the batch is squeezed away, the constant has a number for each row, not for each channel;
 // after the view, the norm has one channel.
 TEST_F(FuseTrace, LeavesScalesAndNormsOfOtherDimensions) {

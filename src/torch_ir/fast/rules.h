@@ -164,6 +164,8 @@ struct ChainOptions {
   bool is_contiguous = false;
   bool takes_norm = false;
   bool takes_addition = true;
+  // Of the call itself, if it is one.
+  std::optional<ChannelScale> norm = {};
 };
 Chain chain_after(const TraceRewriter& rewriter, size_t index, const ChainOptions& options);
 
