@@ -79,7 +79,7 @@ RunnableGraph load_graph(const ExecutionArguments& arguments, std::vector<std::s
     file.weights_source = "made up";
   }
   if (!arguments.inputs.empty()) {
-    content.inputs = read_inputs(arguments.inputs, file.ir, problems);
+    content.inputs = inputs_in(load_weights(arguments.inputs), file.ir, problems);
     file.inputs_source = "file";
     for (std::string& problem : problems) problem.insert(0, arguments.inputs + ": ");
   } else {

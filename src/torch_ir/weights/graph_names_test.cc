@@ -7,8 +7,6 @@
 #include <torch/types.h>
 
 #include <algorithm>
-#include <string>
-#include <vector>
 
 #include "torch_ir/base/testing/warning_texts.h"
 #include "torch_ir/ir/resolve.h"

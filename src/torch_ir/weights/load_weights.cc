@@ -61,15 +61,6 @@ bool is_inside(const std::string& file) {
          std::ranges::count(path, "..") == 0;
 }
 
-const JsonValue::object_t& find_map(const JsonValue& index) {
-  const Place root;
-  const JsonValue* map = ObjectReader(index, root).find(kMap);
-  if (map == nullptr) {
-    throw WeightError(fmt::format("is JSON, but not an index of weights: missing key '{}'", kMap));
-  }
-  return as_object(*map, root.key(kMap));
-}
-
 StateDict load_file(const std::string& path, const LoadWeightsOptions& options, bool is_shard);
 
 StateDict load_shard(const std::filesystem::path& folder, const std::string& file,
@@ -88,11 +79,17 @@ StateDict load_shard(const std::filesystem::path& folder, const std::string& fil
 
 StateDict read_shards(const std::string& path) {
   const JsonValue index = parse_json(read_file(path), kMaxDocumentValues);
+  const Place root;
+  const Place place = root.key(kMap);
+  const JsonValue* map = ObjectReader(index, root).find(kMap);
+  if (map == nullptr) {
+    throw WeightError(fmt::format("is JSON, but not an index of weights: missing key '{}'", kMap));
+  }
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::map<std::string, StateDict> shards;
   StateDict tensors;
-  for (const auto& [name, value] : find_map(index)) {
-    const std::string& file = as_string(value, Place().key(kMap).key(name));
+  for (const auto& [name, value] : as_object(*map, place)) {
+    const std::string& file = as_string(value, place.key(name));
     auto shard = shards.find(file);
     if (shard == shards.end()) shard = shards.emplace(file, load_shard(folder, file, name)).first;
     const at::Tensor* tensor = shard->second.find(name);

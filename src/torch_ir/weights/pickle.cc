@@ -15,7 +15,7 @@
 namespace torch_ir {
 namespace {
 
-class PickleMachine {
+class Machine {
  public:
   // Values that may still change.
   using Items = std::vector<PickleValue*>;
@@ -24,7 +24,7 @@ class PickleMachine {
   using Tuple = PickleValue::Tuple;
   using Unsupported = PickleValue::Unsupported;
 
-  PickleMachine(std::string_view bytes, PickleArena& arena, PickleRules& rules)
+  Machine(std::string_view bytes, PickleArena& arena, TorchRules& rules)
       : arena_(arena), rules_(rules), bytes_(bytes) {}
 
   [[noreturn]] void fail(const std::string& what) const {
@@ -186,10 +186,7 @@ class PickleMachine {
     const PickleValue* state = pop();
     rules_.set_state(*top(), *state);
   }
-  void push_persistent() {
-    const PickleValue* id = pop();
-    push(rules_.load_persistent(*id));
-  }
+  void push_persistent() { push(rules_.load_persistent(*pop())); }
 
   void check_protocol() {
     const uint64_t protocol = take_number(1);
@@ -200,8 +197,6 @@ class PickleMachine {
     const size_t rest = bytes_.size() - position_;
     if (size > rest) fail(fmt::format("expected a frame of {} bytes, found {}", size, rest));
   }
-  void stop() { is_done_ = true; }
-  bool is_done() const { return is_done_; }
   unsigned char next_instruction() {
     instruction_position_ = position_;
     if (position_ == bytes_.size()) fail("the pickle does not end");
@@ -215,17 +210,14 @@ class PickleMachine {
   size_t bottom() const { return marks_.empty() ? 0 : marks_.back(); }
 
   PickleArena& arena_;
-  PickleRules& rules_;
+  TorchRules& rules_;
   std::string_view bytes_;
   size_t position_ = 0;
   size_t instruction_position_ = 0;
-  bool is_done_ = false;
   Items stack_;
   std::vector<size_t> marks_;
   std::unordered_map<uint64_t, PickleValue*> memo_;
 };
-
-using Machine = PickleMachine;
 
 struct Instruction {
   char code;
@@ -299,7 +291,6 @@ constexpr Instruction kInstructions[] = {
     {'\x81', [](Machine& m) { m.call(); }},
     {'\x92', [](Machine& m) { m.call_with_keywords(); }},
     {'\x80', [](Machine& m) { m.check_protocol(); }},
-    {'.', [](Machine& m) { m.stop(); }},
     {'\x95', [](Machine& m) { m.check_frame(); }},
     {'Q', [](Machine& m) { m.push_persistent(); }},
 };
@@ -319,21 +310,18 @@ constexpr InstructionTable make_table() {
   return table;
 }
 
-PickleValue* run(Machine& machine) {
+}  // namespace
+
+PickleValue* unpickle(std::string_view bytes, PickleArena& arena, TorchRules& rules) {
   static constexpr InstructionTable kTable = make_table();
-  while (!machine.is_done()) {
-    const unsigned char code = machine.next_instruction();
+  constexpr char kStop = '.';
+  Machine machine(bytes, arena, rules);
+  unsigned char code = 0;
+  while ((code = machine.next_instruction()) != kStop) {
     if (kTable[code] == nullptr) machine.fail(fmt::format("unknown instruction 0x{:02x}", code));
     kTable[code](machine);
   }
-  return machine.pop();
-}
-
-}  // namespace
-
-PickleValue* unpickle(std::string_view bytes, PickleArena& arena, PickleRules& rules) {
-  Machine machine(bytes, arena, rules);
-  PickleValue* root = run(machine);
+  PickleValue* root = machine.pop();
   check_tree(*root);
   return root;
 }

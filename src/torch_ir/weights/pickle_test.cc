@@ -1,6 +1,5 @@
 #include "torch_ir/weights/pickle.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,84 +16,37 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
 
-// Rules that allow every name, and turn each call into a tuple.
-class OpenRules : public PickleRules {
- public:
-  explicit OpenRules(PickleArena& arena) : arena_(arena) {}
-
-  PickleValue* find_global(std::string_view module, std::string_view name) override {
-    return arena_.make({PickleValue::Name{fmt::format("{}.{}", module, name)}});
-  }
-  PickleValue* call(const PickleValue& callable, const PickleItems& arguments) override {
-    PickleValue::Tuple tuple{{&callable}};
-    tuple.items.insert(tuple.items.end(), arguments.begin(), arguments.end());
-    return arena_.make({std::move(tuple)});
-  }
-  void set_state(PickleValue& object, const PickleValue& state) override {
-    std::get<PickleValue::Tuple>(object.value).items.push_back(&state);
-  }
-  PickleValue* load_persistent(const PickleValue& id) override {
-    return arena_.make({PickleValue::Tuple{{&id, &id}}});
-  }
-
- private:
-  PickleArena& arena_;
-};
-
 // The result of `pickle`, which lacks its last instruction. In pickles, octal escapes precede what
 // would belong to hexadecimal ones.
 std::string run(const std::string& pickle) {
   PickleArena arena;
-  OpenRules rules(arena);
-  PickleValue* root = unpickle(pickle + ".", arena, rules);
-  return text_of(*root);
+  TorchRules rules(arena, /*reads_objects=*/false, ForeignNames::kOpened);
+  return text_of(*unpickle(pickle + ".", arena, rules));
 }
 
 void expect_damaged(const std::string& pickle, const ::testing::Matcher<std::string>& message) {
   EXPECT_THAT([&] { run(pickle); }, ThrowsMessage<WeightError>(message)) << pickle;
 }
 
-// --- Instructions ---
+// --- Instructions, besides those of the checkpoints in torch_file_test.cc ---
 
 TEST(PickleTest, Scalars) {
-  EXPECT_EQ(run("J" + little_endian(0xfffffffe, 4)), "-2");
-  EXPECT_EQ(run("K\xff"), "255");
-  EXPECT_EQ(run("M\xff\xff"), "65535");
   EXPECT_EQ(run("\x8a" + little_endian(0, 1)), "0");
   EXPECT_EQ(run("\x8a\x01\xff"), "-1");
-  EXPECT_EQ(run("\x8a\x08" + little_endian(uint64_t{1} << 63, 8)), "-9223372036854775808");
   EXPECT_EQ(run("\x8a\x09" + little_endian(uint64_t{1} << 63, 9)), "<an int>");
   EXPECT_EQ(run("\x8b" + little_endian(2, 4) + "\x01\x02"), "513");
-  EXPECT_EQ(run("N"), "None");
-  EXPECT_EQ(run("\x88"), "True");
-  EXPECT_EQ(run("\x89"), "False");
-  EXPECT_EQ(run("G\xbf\xe0" + little_endian(0, 6)), "-0.5f");
   EXPECT_EQ(run("T" + little_endian(2, 4) + "ab"), "'ab'");
   EXPECT_EQ(run("U\002ab"), "'ab'");
-  EXPECT_EQ(run("X" + little_endian(2, 4) + "ab"), "'ab'");
-  EXPECT_EQ(run("\x8c\002ab"), "'ab'");
   EXPECT_EQ(run("\x8d" + little_endian(2, 8) + "ab"), "'ab'");
   EXPECT_EQ(run("B" + little_endian(2, 4) + "a\xff"), "<bytes>");
-  EXPECT_EQ(run("C\002ab"), "<bytes>");
   EXPECT_EQ(run("\x8e" + little_endian(2, 8) + "ab"), "<bytes>");
-  EXPECT_EQ(run("\x96" + little_endian(2, 8) + "ab"), "<bytes>");
 }
 
 TEST(PickleTest, ContainersStackAndMemo) {
-  EXPECT_EQ(run("]K\001a(K\x02K\003e"), "[1, 2, 3]");
-  EXPECT_EQ(run(")"), "()");
-  EXPECT_EQ(run("(K\x01K\x02t"), "(1, 2)");
-  EXPECT_EQ(run("K\x01\x85"), "(1)");
-  EXPECT_EQ(run("K\x01K\x02\x86"), "(1, 2)");
-  EXPECT_EQ(run("K\x01K\x02K\x03\x87"), "(1, 2, 3)");
-  EXPECT_EQ(run("}K\x01K\x02s(K\x03K\x04K\x05K\x06u"), "{1: 2, 3: 4, 5: 6}");
-  EXPECT_EQ(run("\x8f(K\x01K\x02\x90"), "<a set>");
-  EXPECT_EQ(run("(K\x01\x91"), "<a set>");
   EXPECT_EQ(run("K\x01K\0020"), "1");
   EXPECT_EQ(run("K\x01(0"), "1") << "a mark can be popped";
   EXPECT_EQ(run("K\x01(K\x02K\0031"), "1");
   EXPECT_EQ(run("K\0012\x86"), "(1, 1)");
-  EXPECT_EQ(run("K\x07q\0050h\x05"), "7");
   EXPECT_EQ(run("K\x07r\xff\xff\xff\3770j\xff\xff\xff\xff"), "7");
   EXPECT_EQ(run("K\x07\x94K\x08\x94\x86h\x01h" + little_endian(0, 1) + "\x86\x86"),
             "((7, 8), (8, 7))");
@@ -103,13 +55,12 @@ TEST(PickleTest, ContainersStackAndMemo) {
 }
 
 TEST(PickleTest, NamesCallsProtocolAndFrame) {
-  EXPECT_EQ(run("cmodule\nname\n"), "module.name");
-  EXPECT_EQ(run(pickled_text("module") + pickled_text("name") + "\x93"), "module.name");
-  EXPECT_EQ(run("cm\nn\nK\x01\x85R"), "(m.n, 1)");
-  EXPECT_EQ(run("cm\nn\nK\x01R"), "(m.n, 1)") << "as TorchScript has it";
-  EXPECT_EQ(run("cm\nn\nK\x01\x85\x81"), "(m.n, 1)");
-  EXPECT_EQ(run("cm\nn\n)RK\002b"), "(m.n, 2)");
-  EXPECT_EQ(run("K\x01Q"), "(1, 1)");
+  EXPECT_EQ(run("cm\nn\n"), "<an object of class 'm.n'>");
+  EXPECT_EQ(run(pickled_text("m") + pickled_text("n") + "\x93"), "<an object of class 'm.n'>");
+  EXPECT_EQ(run("cm\nn\nK\x01\x85R"), "<an object of class 'm.n'>(1)");
+  EXPECT_EQ(run("cm\nn\nK\x01R"), "<an object of class 'm.n'>(1)") << "as TorchScript has it";
+  EXPECT_EQ(run("cm\nn\nK\x01\x85\x81"), "<an object of class 'm.n'>(1)");
+  EXPECT_EQ(run("cm\nn\n)RK\002b"), "<an object of class 'm.n'>(2)");
   EXPECT_EQ(run("\x80\x05\x95" + little_endian(2, 8) + "N"), "None");
   expect_damaged("\x80\x06N", "is damaged: byte 0 of the pickle: unknown protocol 6");
   expect_damaged("\x95" + little_endian(3, 8) + "N",
@@ -122,7 +73,7 @@ TEST(PickleTest, InstructionsThatDoNotFit) {
   expect_damaged("N\xff", "is damaged: byte 1 of the pickle: unknown instruction 0xff");
   expect_damaged("\x82\x01", HasSubstr("extension registry"));
   expect_damaged("\x97", HasSubstr("unsupported out-of-band buffer"));
-  expect_damaged("cm\nn\n)}\x92", HasSubstr("unsupported call with keyword arguments"));
+  expect_damaged("ctorch\nSize\n)}\x92", HasSubstr("unsupported call with keyword arguments"));
   for (const char* pickle : {"", "0", "\x85", "K\x01\x86", "a", "]a", "R", "K\x01(\x85", "b"}) {
     expect_damaged(pickle, HasSubstr("missing value"));
   }
@@ -151,7 +102,7 @@ TEST(PickleTest, ProtocolsOfTextAndCutsAreRefused) {
                  HasSubstr("4294967295 bytes should follow"));
   expect_damaged("c12", HasSubstr("unterminated line"));
   PickleArena arena;
-  OpenRules rules(arena);
+  TorchRules rules(arena, /*reads_objects=*/false, ForeignNames::kRefused);
   EXPECT_THAT(
       [&] { unpickle("N", arena, rules); },
       ThrowsMessage<WeightError>("is damaged: byte 1 of the pickle: the pickle does not end"));

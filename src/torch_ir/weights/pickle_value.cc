@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <unordered_map>
-#include <variant>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
@@ -138,16 +137,21 @@ bool PickleValue::is_foreign() const {
   return unsupported != nullptr && !unsupported->foreign.empty();
 }
 
-PickleValue::Pointer PickleValue::find(std::string_view key) const {
+std::vector<std::pair<std::string_view, Pointer>> PickleValue::members() const {
+  std::vector<std::pair<std::string_view, Pointer>> members;
   if (const auto* dict = get_if<Dict>()) {
-    for (const auto& [name, item] : dict->items) {
-      const auto* text = name->get_if<std::string>();
-      if (text != nullptr && *text == key) return item;
+    for (const auto& [key, item] : dict->items) {
+      if (const auto* name = key->get_if<std::string>()) members.emplace_back(*name, item);
     }
   } else if (const auto* object = get_if<Object>()) {
-    for (const auto& [name, item] : object->attributes) {
-      if (name == key) return item;
-    }
+    members.assign(object->attributes.begin(), object->attributes.end());
+  }
+  return members;
+}
+
+Pointer PickleValue::find(std::string_view key) const {
+  for (const auto& [name, item] : members()) {
+    if (name == key) return item;
   }
   return nullptr;
 }

@@ -78,8 +78,9 @@ struct PickleValue {
   bool is_tensor() const;
   bool is_foreign() const;
 
-  // The value under a string key of a dict, or an attribute of an object, or null. Searches
-  // linearly.
+  // The values under string keys of a dict, or the attributes of an object.
+  std::vector<std::pair<std::string_view, Pointer>> members() const;
+  // The first of these with the name `key`, or null. Searches linearly.
   Pointer find(std::string_view key) const;
 
   // "a dict", "a tensor", "an int", "a sparse tensor", "torch.float32": for messages.

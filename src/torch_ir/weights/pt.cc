@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -26,53 +27,30 @@ bool is_extra_state(std::string_view name) { return name.ends_with("_extra_state
 
 // Has at least one tensor, and nothing else. Unreadable tensors count too.
 bool is_state_dict(const PickleValue& value) {
+  using Item = std::pair<Pointer, Pointer>;
   const auto* dict = value.get_if<Dict>();
   if (dict == nullptr) return false;
-  bool has_tensor = false;
-  for (const auto& [key, item] : dict->items) {
-    const auto* name = key->get_if<std::string>();
-    if (name == nullptr) return false;
-    if (item->is_tensor()) {
-      has_tensor = true;
-    } else if (!is_extra_state(*name)) {
-      return false;
-    }
-  }
-  return has_tensor;
+  const auto is_tensor = [](const Item& item) { return item.second->is_tensor(); };
+  const auto belongs = [&](const Item& item) {
+    const auto* name = item.first->get_if<std::string>();
+    return name != nullptr && (is_tensor(item) || is_extra_state(*name));
+  };
+  return std::ranges::any_of(dict->items, is_tensor) && std::ranges::all_of(dict->items, belongs);
 }
 
-template <class Visit>
-void for_each_member(const PickleValue& value, Visit visit) {
-  if (const auto* dict = value.get_if<Dict>()) {
-    for (const std::pair<Pointer, Pointer>& item : dict->items) {
-      if (const auto* name = item.first->get_if<std::string>()) visit(*name, *item.second);
-    }
-  } else if (const auto* object = value.get_if<Object>()) {
-    for (const auto& [name, item] : object->attributes) visit(name, *item);
-  }
-}
+// State dicts below a value, and the keys that lead to them.
+using Candidates = std::vector<std::pair<std::string, Pointer>>;
 
-struct Candidate {
-  std::string key;
-  const PickleValue* value;
-};
-
-void collect_candidates(const PickleValue& value, const std::string& key,
-                        std::vector<Candidate>& candidates) {
-  for_each_member(value, [&](const std::string& name, const PickleValue& child) {
-    const std::string child_key = key.empty() ? name : key + "." + name;
-    if (is_state_dict(child)) {
-      candidates.push_back({child_key, &child});
+void collect_candidates(const PickleValue& value, const std::string& prefix,
+                        Candidates& candidates) {
+  for (const auto& [name, child] : value.members()) {
+    const std::string key = prefix + std::string(name);
+    if (is_state_dict(*child)) {
+      candidates.emplace_back(key, child);
     } else {
-      collect_candidates(child, child_key, candidates);
+      collect_candidates(*child, key + ".", candidates);
     }
-  });
-}
-
-std::vector<std::string> member_names(const PickleValue& value) {
-  std::vector<std::string> names;
-  for_each_member(value, [&](const std::string& name, const auto&) { names.push_back(name); });
-  return names;
+  }
 }
 
 // A name may contain dots, so this tries every split of `key`. Null if none exists.
@@ -88,7 +66,8 @@ Pointer resolve(const PickleValue& value, const std::string& key) {
 
 const PickleValue& find_by_key(const PickleValue& value, const std::string& key) {
   if (const Pointer found = resolve(value, key)) return *found;
-  const std::vector<std::string> names = member_names(value);
+  std::vector<std::string> names;
+  for (const auto& [name, item] : value.members()) names.emplace_back(name);
   throw WeightError(fmt::format(
       "holds {} without the key '{}' of {}; {}", value.kind(), printable(key), kKeyOption,
       names.empty() ? "it has no string keys" : "its keys are " + quoted_list(names, kShownKeys)));
@@ -98,27 +77,26 @@ const PickleValue& find_by_key(const PickleValue& value, const std::string& key)
 // or `value` itself if there is not exactly one.
 const PickleValue& find_empty(const PickleValue& value) {
   const PickleValue* empty = nullptr;
-  size_t num_empty = 0;
-  for_each_member(value, [&](const std::string&, const PickleValue& child) {
-    const auto* dict = child.get_if<Dict>();
-    if (dict == nullptr || !dict->items.empty()) return;
-    empty = &child;
-    ++num_empty;
-  });
-  return num_empty == 1 ? *empty : value;
+  for (const auto& [name, child] : value.members()) {
+    const auto* dict = child->get_if<Dict>();
+    if (dict == nullptr || !dict->items.empty()) continue;
+    if (empty != nullptr) return value;
+    empty = child;
+  }
+  return empty == nullptr ? value : *empty;
 }
 
 // Without candidates, `value` is read as a state dict, so that the error describes the
 // problem.
 const PickleValue& find_only(const PickleValue& value) {
   if (is_state_dict(value) || value.get_if<Object>() != nullptr) return value;
-  std::vector<Candidate> candidates;
+  Candidates candidates;
   collect_candidates(value, "", candidates);
   const PickleValue* foreign = find_foreign(value);
   if (candidates.empty()) return foreign == nullptr ? find_empty(value) : *foreign;
-  if (candidates.size() == 1 && foreign == nullptr) return *candidates.front().value;
+  if (candidates.size() == 1 && foreign == nullptr) return *candidates.front().second;
   std::vector<std::string> keys;
-  for (const Candidate& candidate : candidates) keys.push_back(candidate.key);
+  for (const auto& [key, found] : candidates) keys.push_back(key);
   if (foreign != nullptr) {
     throw WeightError(kNotSupported,
                       fmt::format("holds {} beside weights, which is not read; choose {} with {}",

@@ -7,7 +7,6 @@
 #include <torch/nn/modules/linear.h>
 #include <torch/serialize.h>
 
-#include <string>
 #include <vector>
 
 #include "torch_ir/base/error.h"
@@ -50,21 +49,16 @@ void expect_numbered(const StateDict& tensors) {
 // --- Files of C++ ---
 
 TEST(PtTest, ReadsAPickledDict) {
-  const std::vector<std::pair<std::string, at::Tensor>> tensors = {
-      {"z.weight", torch::randn({3, 2})},
-      {"a", torch::tensor(5)},
-      {"half", torch::ones({2}, torch::kHalf)},
-      {"view", torch::arange(6).view({2, 3}).t()}};
+  const StateDict tensors = {{"z.weight", torch::randn({3, 2})},
+                             {"a", torch::tensor(5)},
+                             {"half", torch::ones({2}, torch::kHalf)},
+                             {"view", torch::arange(6).view({2, 3}).t()}};
   c10::Dict<std::string, at::Tensor> dict;
-  for (const auto& [name, tensor] : tensors) dict.insert(name, tensor);
+  for (const auto& item : tensors) dict.insert(item.key(), item.value());
   const StateDict loaded = load_weights_pt(pickled(dict));
   EXPECT_THAT(loaded.keys(), ElementsAre("z.weight", "a", "half", "view"));
-  for (const auto& [name, tensor] : tensors) {
-    ASSERT_TRUE(loaded.contains(name)) << name;
-    EXPECT_EQ(loaded[name].scalar_type(), tensor.scalar_type()) << name;
-    EXPECT_TRUE(torch::equal(loaded[name], tensor)) << name;
-    EXPECT_FALSE(loaded[name].requires_grad()) << name;
-  }
+  expect_same_tensors(loaded, tensors);
+  EXPECT_FALSE(loaded["z.weight"].requires_grad());
 }
 
 TEST(PtTest, ReadsASavedModule) {
@@ -74,12 +68,7 @@ TEST(PtTest, ReadsASavedModule) {
   torch::save(model, path);
   const StateDict expected = state_dict(*model);
   ASSERT_EQ(expected.size(), 8u);
-  const StateDict loaded = load_weights_pt(path);
-  EXPECT_EQ(loaded.size(), expected.size());
-  for (const auto& item : expected) {
-    ASSERT_TRUE(loaded.contains(item.key())) << item.key();
-    EXPECT_TRUE(torch::equal(loaded[item.key()], item.value())) << item.key();
-  }
+  expect_same_tensors(load_weights_pt(path), expected);
 }
 
 TEST(PtTest, ReadsTheModulesTensorsOfTorchScript) {

@@ -5,9 +5,7 @@
 #include <fmt/format.h>
 #include <torch/nn/module.h>
 
-#include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "torch_ir/base/error.h"

@@ -8,8 +8,6 @@
 #include <torch/serialize.h>
 
 #include <filesystem>
-#include <string>
-#include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
@@ -65,14 +63,13 @@ TEST(LoadStateDictTest, ChangesNothingWhereSomethingDoesNotFit) {
 
 TEST(LoadWeightsTest, ContentDecidesNotTheName) {
   StateDict tensors = {{"a", torch::ones({2})}};
-  save_weights_safetensors(tensors, temporary_path("really_safetensors.pt"));
-  EXPECT_TRUE(
-      torch::equal(load_weights(temporary_path("really_safetensors.pt"))["a"], tensors["a"]));
-
+  std::string path = temporary_path("really_safetensors.pt");
+  save_weights_safetensors(tensors, path);
+  EXPECT_TRUE(torch::equal(load_weights(path)["a"], tensors["a"]));
   torch::nn::Linear model(2, 1);
-  torch::save(model, temporary_path("really_pt.safetensors"));
-  EXPECT_TRUE(
-      torch::equal(load_weights(temporary_path("really_pt.safetensors"))["weight"], model->weight));
+  path = temporary_path("really_pt.safetensors");
+  torch::save(model, path);
+  EXPECT_TRUE(torch::equal(load_weights(path)["weight"], model->weight));
 }
 
 TEST(LoadWeightsTest, OtherContentIsRefusedAsWhatItIs) {
@@ -137,17 +134,10 @@ class ShardedWeightsTest : public ::testing::Test {
     write_file(path, "{\"metadata\": {\"total_size\": 1}, \"weight_map\": " + map + "}\n");
     return path;
   }
-  // The error of loading the index at `path`, without the path.
-  static std::string message(const std::string& path) {
-    try {
-      load_weights(path);
-    } catch (const WeightError& error) {
-      const std::string begin = "'" + path + "'";
-      const std::string text = error.what();
-      EXPECT_EQ(text.substr(0, begin.size()), begin);
-      return text.substr(begin.size());
-    }
-    return "(nothing)";
+  // Expects an error with the path and `message`.
+  static void expect_refused(const std::string& path, const std::string& message) {
+    EXPECT_THAT([&] { load_weights(path); },
+                ThrowsMessage<WeightError>("'" + path + "'" + message));
   }
 
   std::string folder_;
@@ -167,37 +157,31 @@ TEST_F(ShardedWeightsTest, FoldersAreLookedThrough) {
   write_index(R"({"b": "one.safetensors"})");
   EXPECT_THAT(load_weights(folder_).keys(), ElementsAre("b"));
   write_file(folder_ + "other.index.json", "{}");
-  EXPECT_THAT([&] { load_weights(folder_); },
-              ThrowsMessage<WeightError>(
-                  "'" + folder_ +
-                  "' is a folder with 'model.safetensors.index.json', 'other.index.json'; name one "
-                  "file"));
+  expect_refused(folder_,
+                 " is a folder with 'model.safetensors.index.json', 'other.index.json'; name one "
+                 "file");
   std::filesystem::create_directories(folder_ + "nothing");
-  EXPECT_THAT([&] { load_weights(folder_ + "nothing"); },
-              ThrowsMessage<WeightError>(
-                  "'" + folder_ + "nothing' is a folder with no weight files; name one file"));
+  expect_refused(folder_ + "nothing", " is a folder with no weight files; name one file");
 }
 
 TEST_F(ShardedWeightsTest, WhatIsMissingOrElsewhereOrOtherJsonIsRefused) {
-  EXPECT_EQ(message(write_index(R"({"a": "three.safetensors"})")),
-            " names the missing file 'three.safetensors'");
-  EXPECT_EQ(message(write_index(R"({"c": "one.safetensors"})")),
-            " says that tensor 'c' is in 'one.safetensors', but that file has no such tensor");
+  expect_refused(write_index(R"({"a": "three.safetensors"})"),
+                 " names the missing file 'three.safetensors'");
+  expect_refused(write_index(R"({"c": "one.safetensors"})"),
+                 " says that tensor 'c' is in 'one.safetensors', but that file has no such tensor");
   for (const char* file :
        {"../one.safetensors", "inner/../../one.safetensors", "/etc/passwd", ""}) {
-    EXPECT_EQ(message(write_index("{\"a\": \"" + std::string(file) + "\"}")),
-              " says that tensor 'a' is in '" + std::string(file) +
-                  "'; only files in its own folder are read");
+    expect_refused(write_index("{\"a\": \"" + std::string(file) + "\"}"),
+                   " says that tensor 'a' is in '" + std::string(file) +
+                       "'; only files in its own folder are read");
   }
-  const std::string path = folder_ + "config.json";
+  const std::string path = write_index("[1]");
+  expect_refused(path, ": weight_map: expected an object, found a list");
+  expect_refused(write_index(R"({"a": 1})"), ": weight_map.a: expected a string, found an integer");
+  expect_refused(write_index(R"({"a": "model.safetensors.index.json"})"),
+                 " names '" + path + "', which is itself an index");
   write_file(path, "{\"a\": 1}");
-  EXPECT_EQ(message(path), " is JSON, but not an index of weights: missing key 'weight_map'");
-  write_file(path, "{\"weight_map\": [1]}");
-  EXPECT_EQ(message(path), ": weight_map: expected an object, found a list");
-  write_file(path, "{\"weight_map\": {\"a\": 1}}");
-  EXPECT_EQ(message(path), ": weight_map.a: expected a string, found an integer");
-  write_file(path, "{\"weight_map\": {\"a\": \"config.json\"}}");
-  EXPECT_EQ(message(path), " names '" + path + "', which is itself an index");
+  expect_refused(path, " is JSON, but not an index of weights: missing key 'weight_map'");
 }
 
 TEST_F(ShardedWeightsTest, AShardOfAnotherFormatIsNotSupported) {

@@ -24,24 +24,9 @@ constexpr size_t kMaxRealignedStorage = size_t{1} << 20;
 // The size of the largest element, complex128.
 constexpr size_t kElementAlignment = 16;
 
-c10::DataPtr copy_of(const ByteRange& bytes) {
-  c10::DataPtr copy = c10::GetCPUAllocator()->allocate(bytes.size);
-  if (bytes.size > 0) std::memcpy(copy.get(), bytes.data, bytes.size);
-  return copy;
-}
-
-c10::DataPtr reference_to(const ByteRange& bytes) {
-  return c10::InefficientStdFunctionContext::makeDataPtr(
-      bytes.data, [owner = bytes.owner](void*) {}, c10::kCPU);
-}
-
 std::string view_text(const TensorView& view) {
   return fmt::format("shape [{}] with strides [{}] at offset {}", fmt::join(view.sizes, ", "),
                      fmt::join(view.strides, ", "), view.storage_offset);
-}
-
-[[noreturn]] void fail_overflow(const TensorView& view) {
-  throw WeightError(view_text(view) + " is too large");
 }
 
 void check_numbers(const TensorView& view) {
@@ -62,24 +47,21 @@ void check_numbers(const TensorView& view) {
 
 // The end of the last element, in bytes from the start of the storage; 0 without elements.
 int64_t num_bytes_needed(const TensorView& view) {
-  int64_t num_elements = 1;
-  int64_t last = view.storage_offset;
-  for (size_t i = 0; i < view.sizes.size(); ++i) {
-    const int64_t size = view.sizes[i];
-    int64_t distance = 0;
-    // LibTorch sometimes counts an empty dimension as size 1.
-    if (__builtin_mul_overflow(num_elements, std::max<int64_t>(size, 1), &num_elements) ||
-        __builtin_mul_overflow(std::max<int64_t>(size - 1, 0), view.strides[i], &distance) ||
-        __builtin_add_overflow(last, distance, &last)) {
-      fail_overflow(view);
-    }
-  }
-  int64_t end = 0;
+  // LibTorch sometimes counts an empty dimension as size 1.
   const auto element_size = static_cast<int64_t>(c10::elementSize(view.dtype));
-  if (__builtin_mul_overflow(num_elements, element_size, &num_elements) ||
-      __builtin_add_overflow(last, 1, &end) || __builtin_mul_overflow(end, element_size, &end)) {
-    fail_overflow(view);
+  int64_t num_bytes = element_size;
+  int64_t end = view.storage_offset;
+  bool is_too_large = false;
+  for (size_t i = 0; i < view.sizes.size(); ++i) {
+    const int64_t size = std::max<int64_t>(view.sizes[i], 1);
+    int64_t distance = 0;
+    is_too_large |= __builtin_mul_overflow(num_bytes, size, &num_bytes);
+    is_too_large |= __builtin_mul_overflow(size - 1, view.strides[i], &distance);
+    is_too_large |= __builtin_add_overflow(end, distance, &end);
   }
+  is_too_large |= __builtin_add_overflow(end, 1, &end);
+  is_too_large |= __builtin_mul_overflow(end, element_size, &end);
+  if (is_too_large) throw WeightError(view_text(view) + " is too large");
   return std::ranges::count(view.sizes, 0) > 0 ? 0 : end;
 }
 
@@ -110,8 +92,14 @@ ByteRange map_weights(const std::string& path) {
 }
 
 c10::Storage make_storage(const ByteRange& bytes) {
-  c10::DataPtr data =
-      is_usable_in_place(bytes, kElementAlignment) ? reference_to(bytes) : copy_of(bytes);
+  c10::DataPtr data;
+  if (is_usable_in_place(bytes, kElementAlignment)) {
+    data = c10::InefficientStdFunctionContext::makeDataPtr(
+        bytes.data, [owner = bytes.owner](void*) {}, c10::kCPU);
+  } else {
+    data = c10::GetCPUAllocator()->allocate(bytes.size);
+    std::memcpy(data.get(), bytes.data, bytes.size);
+  }
   return {c10::Storage::use_byte_size_t(), bytes.size, std::move(data), nullptr, false};
 }
 

@@ -62,6 +62,8 @@ std::vector<std::string> names_in_file(const Program& program, size_t output) {
   return names;
 }
 
+}  // namespace
+
 std::vector<at::Tensor> inputs_in(const StateDict& file, const IR& ir,
                                   std::vector<std::string>& problems) {
   std::vector<at::Tensor> tensors;
@@ -80,13 +82,6 @@ std::vector<at::Tensor> inputs_in(const StateDict& file, const IR& ir,
     if (!problem.empty()) problems.push_back(std::move(problem));
   }
   return tensors;
-}
-
-}  // namespace
-
-std::vector<at::Tensor> read_inputs(const std::string& path, const IR& ir,
-                                    std::vector<std::string>& problems) {
-  return inputs_in(load_weights(path), ir, problems);
 }
 
 std::vector<at::Tensor> read_inputs(const std::string& path, const IR& ir) {

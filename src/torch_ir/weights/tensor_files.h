@@ -20,8 +20,8 @@ std::vector<at::Tensor> read_inputs(const std::string& path, const IR& ir);
 
 // As above, but for callers that also inspect values: missing inputs are undefined, and unknown
 // ones are added to `problems`, a line each.
-std::vector<at::Tensor> read_inputs(const std::string& path, const IR& ir,
-                                    std::vector<std::string>& problems);
+std::vector<at::Tensor> inputs_in(const StateDict& file, const IR& ir,
+                                  std::vector<std::string>& problems);
 
 // Null if the file has it under none of its names.
 const at::Tensor* find_output(const StateDict& file, const Program& program, size_t output);

@@ -41,15 +41,11 @@ class Records {
   std::string folder_;
 };
 
-bool is_exported_program(const ZipArchive& archive, const Records& records) {
-  return records.has("archive_format") || archive.has("serialized_exported_program.json");
-}
-
 void check_kind(const ZipArchive& archive, const Records& records) {
   if (records.has("data.pkl")) return;
   const std::string what = describe_foreign_archive(archive.entries(), kWeightsAdvice);
   if (!what.empty()) throw WeightError(kNotSupported, what);
-  if (is_exported_program(archive, records)) {
+  if (records.has("archive_format") || archive.has("serialized_exported_program.json")) {
     throw WeightError(
         "is an exported program (.pt2), not a file of weights; torch-ir import writes its weights "
         "to a separate file");

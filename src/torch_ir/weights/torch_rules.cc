@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "torch_ir/base/characters.h"
@@ -115,14 +114,6 @@ void read_bits(const Call& call, size_t index, PendingTensor& tensor) {
   }
 }
 
-void check_bits(const Call& call, const PendingTensor& tensor) {
-  const c10::ScalarType dtype = tensor.view.dtype;
-  if ((tensor.is_conjugate && !c10::isComplexType(dtype)) ||
-      (tensor.is_negative && !c10::isFloatingType(dtype))) {
-    fail_call(call, "bits that a tensor of " + dtype_name(dtype) + " does not have");
-  }
-}
-
 // The first four arguments: storage, offset, sizes, strides.
 PendingTensor read_view(const Call& call) {
   PendingTensor tensor;
@@ -138,7 +129,11 @@ PickleValue* note_tensor(const Call& call, PendingTensor tensor) {
   if (call.tensors.storages[tensor.storage].location == "meta") {
     return call.arena.make({Unsupported{PickleValue::kMetaTensor, true}});
   }
-  check_bits(call, tensor);
+  const c10::ScalarType dtype = tensor.view.dtype;
+  if ((tensor.is_conjugate && !c10::isComplexType(dtype)) ||
+      (tensor.is_negative && !c10::isFloatingType(dtype))) {
+    fail_call(call, "bits that a tensor of " + dtype_name(dtype) + " does not have");
+  }
   tensor.value = call.arena.make({at::Tensor()});
   call.tensors.tensors.push_back(std::move(tensor));
   return call.tensors.tensors.back().value;
@@ -303,24 +298,20 @@ std::optional<StorageClass> find_storage_class(std::string_view name) {
   throw WeightError("is damaged: its pickle has " + id.kind() + " that is not the id of a storage");
 }
 
-// The items of an id: "storage", class, key, location, number of elements.
-const std::vector<PickleValue::Pointer>& id_items(const PickleValue& id) {
-  const auto* tuple = id.get_if<PickleValue::Tuple>();
-  if (tuple == nullptr || tuple->items.size() != 5) fail_storage(id);
-  const auto* kind = tuple->items[0]->get_if<std::string>();
-  if (kind == nullptr || *kind != "storage") fail_storage(id);
-  return tuple->items;
-}
-
-// Throws WeightError for an invalid id or impossible sizes.
+// The items of an id are "storage", class, key, location and number of elements. Throws WeightError
+// for an invalid id or impossible sizes.
 PendingStorage read_storage(const PickleValue& id) {
-  const auto& items = id_items(id);
-  const auto* name = items[1]->get_if<PickleValue::Name>();
+  const auto* tuple = id.get_if<Tuple>();
+  if (tuple == nullptr || tuple->items.size() != 5) fail_storage(id);
+  const PickleItems& items = tuple->items;
+  const auto* kind = items[0]->get_if<std::string>();
+  const auto* name = items[1]->get_if<Name>();
   const auto storage_class = name == nullptr ? std::nullopt : find_storage_class(name->text);
   const auto* key = items[2]->get_if<std::string>();
   const auto* location = items[3]->get_if<std::string>();
   const auto* num_elements = items[4]->get_if<int64_t>();
-  if (!storage_class || key == nullptr || location == nullptr || num_elements == nullptr) {
+  if (kind == nullptr || *kind != "storage" || !storage_class || key == nullptr ||
+      location == nullptr || num_elements == nullptr) {
     fail_storage(id);
   }
   const auto dtype = storage_class->dtype;
@@ -342,13 +333,8 @@ constexpr std::string_view kConstantBegins[] = {"channels_last", "contiguous_for
 
 // Null for names that are not allowed.
 const Global* find_listed(std::string_view name) {
-  static const auto& globals = *[] {
-    auto* map = new std::unordered_map<std::string_view, const Global*>();
-    for (const Global& global : kGlobals) map->emplace(global.name, &global);
-    return map;
-  }();
-  const auto found = globals.find(name);
-  return found == globals.end() ? nullptr : found->second;
+  const auto* found = std::ranges::find(kGlobals, name, &Global::name);
+  return found == std::end(kGlobals) ? nullptr : found;
 }
 
 bool is_torch_constant(std::string_view name) {
@@ -357,8 +343,7 @@ bool is_torch_constant(std::string_view name) {
   if (!std::ranges::all_of(name, is_name_part)) return false;
   const auto begins_name = [&](std::string_view begin) { return name.starts_with(begin); };
   const auto begins_dtype = [&](std::string_view begin) {
-    const std::string_view rest = name.substr(std::min(begin.size(), name.size()));
-    return name.starts_with(begin) && !rest.empty() && is_digit(rest[0]);
+    return name.starts_with(begin) && name.size() > begin.size() && is_digit(name[begin.size()]);
   };
   return find_dtype(name).has_value() || std::ranges::any_of(kDtypeBegins, begins_dtype) ||
          std::ranges::any_of(kConstantBegins, begins_name);
@@ -405,8 +390,9 @@ void set_attributes(Object& object, const PickleValue& state, PickleArena& arena
   if (dict == nullptr) return set("__state__", &state);
   for (const auto& [key, value] : dict->items) {
     const auto* name = key->get_if<std::string>();
-    if (name == nullptr)
+    if (name == nullptr) {
       throw WeightError("is damaged: its pickle has an attribute without a name");
+    }
     set(*name, value);
   }
 }

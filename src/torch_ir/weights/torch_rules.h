@@ -16,11 +16,12 @@
 #include <string_view>
 #include <vector>
 
-#include "torch_ir/weights/pickle.h"
 #include "torch_ir/weights/pickle_value.h"
 #include "torch_ir/weights/storage_tensor.h"
 
 namespace torch_ir {
+
+using PickleItems = std::vector<PickleValue::Pointer>;
 
 // A storage that a pickle refers to by its persistent id.
 struct PendingStorage {
@@ -51,17 +52,21 @@ struct PendingTensors {
 // "holds a pickled object of class 'argparse.Namespace'; only tensors ..."
 std::string foreign_problem(const std::string& name);
 
-class TorchRules : public PickleRules {
+class TorchRules {
  public:
   // With `reads_objects`, TorchScript classes ("__torch__.Net") may be named too; their objects
   // become PickleValue::Object.
   TorchRules(PickleArena& arena, bool reads_objects, ForeignNames foreign)
       : arena_(arena), reads_objects_(reads_objects), foreign_(foreign) {}
 
-  PickleValue* find_global(std::string_view module, std::string_view name) override;
-  PickleValue* call(const PickleValue& callable, const PickleItems& arguments) override;
-  void set_state(PickleValue& object, const PickleValue& state) override;
-  PickleValue* load_persistent(const PickleValue& id) override;
+  // Resolves `name` of `module`. Throws WeightError if it may not be named.
+  PickleValue* find_global(std::string_view module, std::string_view name);
+  // Calls `callable` with `arguments`. Throws WeightError if it cannot be called like this.
+  PickleValue* call(const PickleValue& callable, const PickleItems& arguments);
+  // Applies the saved `state` to `object`.
+  void set_state(PickleValue& object, const PickleValue& state);
+  // Resolves a persistent id, that of a storage.
+  PickleValue* load_persistent(const PickleValue& id);
 
   const PendingTensors& tensors() const { return tensors_; }
 

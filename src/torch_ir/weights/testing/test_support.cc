@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <string_view>
 
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
@@ -53,13 +54,32 @@ struct TextOf {
   }
   std::string operator()(const PickleValue::Storage&) const { return "storage"; }
   std::string operator()(const PickleValue::Unsupported& value) const {
-    return "<" + value.what + ">";
+    const std::string parts = items_text(value.parts);
+    return "<" + value.what + ">" + (parts.empty() ? "" : "(" + parts + ")");
   }
 };
 
 }  // namespace
 
 std::string text_of(const PickleValue& value) { return std::visit(TextOf(), value.value); }
+
+void expect_same_tensors(const at::Tensor& actual, const at::Tensor& expected) {
+  EXPECT_EQ(actual.scalar_type(), expected.scalar_type());
+  ASSERT_EQ(actual.sizes(), expected.sizes());
+  const auto bytes_of = [](const at::Tensor& tensor) {
+    return std::string_view(static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes());
+  };
+  EXPECT_TRUE(bytes_of(actual.contiguous()) == bytes_of(expected.contiguous()));
+}
+
+void expect_same_tensors(const StateDict& actual, const StateDict& expected) {
+  EXPECT_EQ(actual.size(), expected.size());
+  for (const auto& item : expected) {
+    SCOPED_TRACE(item.key());
+    ASSERT_TRUE(actual.contains(item.key()));
+    expect_same_tensors(actual[item.key()], item.value());
+  }
+}
 
 ByteRange range_of(const std::string& bytes) {
   constexpr auto kAlignment = std::align_val_t(64);

@@ -4,12 +4,17 @@
 #include <string>
 
 #include "torch_ir/base/file.h"
+#include "torch_ir/ir/ir.h"
 #include "torch_ir/weights/pickle_value.h"
 
 namespace torch_ir {
 
 // Prints as Python does: {'a': (1, True), 'w': tensor(float32, [2, 3])}. Tensors without values.
 std::string text_of(const PickleValue& value);
+
+// Compares dtypes, shapes and bits.
+void expect_same_tensors(const at::Tensor& actual, const at::Tensor& expected);
+void expect_same_tensors(const StateDict& actual, const StateDict& expected);
 
 ByteRange range_of(const std::string& bytes);
 
