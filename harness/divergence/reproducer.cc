@@ -151,7 +151,6 @@ class Search {
         run_(failed.graph.run),
         grouped_(failed.graph.grouped),
         program_(grouped_.program),
-        cutter_(program_, failed.graph.grouped_memory, grouped_.spans),
         model_(failed.graph),
         problem_(model_.problem()),
         is_shown_(program_.values.size()) {
@@ -314,7 +313,7 @@ class Search {
   bool fails(const NodeRange& range) {
     const bool shows_nothing = range.outputs.empty() && !run_.threw();
     if (shows_nothing || must_stop()) return false;
-    const GraphPart part = cutter_.cut(range, model_.facts());
+    const GraphPart part = cut_part(grouped_, failed_.graph.grouped_memory, range, model_.facts());
     std::string problem = problem_of(part);
     const std::optional<Case> content =
         problem.empty() ? model_.record(part, range.first) : std::nullopt;
@@ -353,7 +352,6 @@ class Search {
   const ExplainedRun& run_;
   const GroupedGraph& grouped_;
   const Program& program_;
-  const PartCutter cutter_;
   const ModelRun model_;
   // Why a range could not be run alone (the first such reason); may be empty.
   std::string problem_;

@@ -56,16 +56,6 @@ An output passes if |actual - expected| <= atol + rtol * |expected| for each ele
 `suite.json` lists all cases. `harness --ir` on this folder runs them; `score_suite.py` in torch-ir's examples scores an executor.
 )";
 
-Json strides_json(const Case& content) {
-  Json json = Json::object();
-  const std::vector<ValueId> ids = content.program->user_inputs();
-  for (size_t i = 0; i < ids.size(); ++i) {
-    const at::Tensor& input = content.inputs[i];
-    if (!input.is_contiguous()) json[(*content.program)[ids[i]].name] = input.strides().vec();
-  }
-  return json;
-}
-
 // How the outputs are compared: everything that CaseInfo lacks.
 Json judgement_json(const SuiteCase& suite_case) {
   const ToleranceRule rule = tolerance_of(suite_case.info);
@@ -80,7 +70,13 @@ Json judgement_json(const SuiteCase& suite_case) {
     json = write(tolerance_for(rule, i, expected[i].scalar_type()));
     json["float64_distance"] = distances[i] ? Json(*distances[i]) : Json();
   }
-  return {{"outputs", std::move(outputs)}, {"strides", strides_json(content)}};
+  Json strides = Json::object();
+  const std::vector<ValueId> ids = program.user_inputs();
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const at::Tensor& input = content.inputs[i];
+    if (!input.is_contiguous()) strides[program[ids[i]].name] = input.strides().vec();
+  }
+  return {{"outputs", std::move(outputs)}, {"strides", std::move(strides)}};
 }
 
 // Longer names are invalid, and would fill the socket to a worker.
@@ -176,11 +172,11 @@ void check_suite_folder(const std::string& directory) {
   remove_stale_work_directories(directory);
   const bool was_suite = is_suite(directory) && has_suite_format(directory);
   for (fs::recursive_directory_iterator entry(directory), end; entry != end; ++entry) {
-    if (is_in_work_directory(entry->path().lexically_relative(directory).string())) {
+    const fs::path path = entry->path().lexically_relative(directory);
+    if (is_in_work_directory(path.string())) {
       entry.disable_recursion_pending();
       continue;
     }
-    const fs::path path = entry->path().lexically_relative(directory);
     const bool is_folder = entry->is_directory() && !entry->is_symlink();
     if (was_suite && is_of_suite(path, is_folder)) continue;
     throw Error(fmt::format("'{}' holds '{}', which is not part of a suite; use an empty folder",

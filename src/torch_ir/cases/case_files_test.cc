@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "torch_ir/base/error.h"
@@ -54,14 +54,12 @@ class CaseFilesTest : public ::testing::Test {
     writer.finish(infos);
   }
 
-  std::map<std::string, std::string> files() const {
-    std::map<std::string, std::string> contents;
-    for (const auto& entry : fs::recursive_directory_iterator(directory_)) {
-      if (entry.is_regular_file()) {
-        contents[entry.path().lexically_relative(directory_)] = read_file(entry.path());
-      }
+  std::set<std::string> files() const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(directory_)) {
+      names.insert(entry.path().filename().string());
     }
-    return contents;
+    return names;
   }
 
   const std::string directory_ = ::testing::TempDir() + "case_files_test";
@@ -105,12 +103,10 @@ TEST_F(CaseFilesTest, AreNotTwoInOneFolder) {
 TEST_F(CaseFilesTest, HaveNamesOfAThousandBytesAtMost) {
   write({"usual"});
   const std::string list = directory_ + "/suite.json";
-  const std::string text = read_file(list);
-  const std::string name = "aten.softmax.int/float32/usual";
+  nlohmann::json json = nlohmann::json::parse(read_file(list));
   const auto rename = [&](size_t size) {
-    std::string renamed = text;
-    renamed.replace(renamed.find(name), name.size(), std::string(size, 'n'));
-    write_file(list, renamed);
+    json["cases"][0]["name"] = std::string(size, 'n');
+    write_file(list, json.dump());
   };
   rename(1000);
   EXPECT_EQ(read_suite(directory_).size(), 1u);
@@ -123,13 +119,8 @@ TEST_F(CaseFilesTest, HaveNamesOfAThousandBytesAtMost) {
 TEST_F(CaseFilesTest, HaveOnlyTheFilesOfWhatTheCaseHas) {
   Case content = softmax_case("usual").content;
   const std::vector<at::Tensor> expected = std::exchange(content.expected, {});
-  const auto names = [&] {
-    std::vector<std::string> found;
-    for (const auto& [name, text] : files()) found.push_back(name);
-    return found;
-  };
   save_case(content, directory_);
-  EXPECT_THAT(names(), ElementsAre("inputs.safetensors", "ir.json"));
+  EXPECT_THAT(files(), ElementsAre("inputs.safetensors", "ir.json"));
   Case read = load_case(directory_);
   EXPECT_EQ(to_ir(*read.program), to_ir(*content.program));
   EXPECT_TRUE(at::equal(read.inputs.at(0), content.inputs.at(0)));
@@ -138,7 +129,7 @@ TEST_F(CaseFilesTest, HaveOnlyTheFilesOfWhatTheCaseHas) {
               ThrowsMessage<Error>(directory_ + ": missing expected.safetensors"));
   content.expected = expected;
   save_case(content, directory_, WeightsFile::kAlways);
-  EXPECT_THAT(names(), ElementsAre("expected.safetensors", "inputs.safetensors", "ir.json",
+  EXPECT_THAT(files(), ElementsAre("expected.safetensors", "inputs.safetensors", "ir.json",
                                    "weights.safetensors"));
   read = load_case(directory_);
   EXPECT_TRUE(at::equal(read.expected.at(0), expected.at(0)));
@@ -189,11 +180,6 @@ TEST_F(CaseFilesTest, AreRefusedWithTheirPlace) {
       ThrowsMessage<SerializationError>(suite + ": /cases/0/name: expected a string, found 3"));
   const std::string folder = case_folder(directory_, "aten.softmax.int/float32/usual");
   const std::string text = read_file(folder + "/case.json");
-  const std::string broken = std::string(text).replace(text.find("values"), 6, "valeus");
-  write_file(folder + "/case.json", broken);
-  EXPECT_THAT([&] { read_case(folder); },
-              ThrowsMessage<SerializationError>(
-                  folder + "/case.json: /compare: unknown case property 'valeus'"));
   const auto refuses = [&](const char* place, nlohmann::json value, const std::string& message) {
     nlohmann::json json = nlohmann::json::parse(text);
     json[nlohmann::json::json_pointer(place)] = std::move(value);
@@ -201,6 +187,7 @@ TEST_F(CaseFilesTest, AreRefusedWithTheirPlace) {
     EXPECT_THAT([&] { read_case(folder); },
                 ThrowsMessage<SerializationError>(folder + "/case.json: " + message));
   };
+  refuses("/compare", "valeus", "/compare: unknown case property 'valeus'");
   const std::string input = nlohmann::json::parse(text)["strides"].begin().key();
   refuses("/strides/other", {1, 4}, "strides: unknown input 'other'");
   refuses(("/strides/" + input).c_str(), {1.5, 4},

@@ -20,10 +20,9 @@ GraphFile read_graph(const std::string& path) {
 GraphFile read_archive(const std::string& path, const std::string& program, WeightBytes bytes) {
   Pt2Model model = read_pt2(path, program, bytes);
   try {
-    IR ir = convert_exported_program(model.program);
     SourceLines source_lines = source_lines_of(model.program);
     return {.path = path,
-            .ir = std::move(ir),
+            .ir = convert_exported_program(model.program),
             .content = Case{.weights = std::move(model.weights)}.with(std::move(model.program)),
             .examples = std::move(model.examples),
             .source_lines = std::move(source_lines)};

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
 #include <ranges>
 #include <unordered_set>
 #include <utility>
@@ -26,15 +25,13 @@ void add_unsupported(const Node& node, std::vector<std::string>& unsupported) {
   }
 }
 
-}  // namespace
-
-class PartCutter::Maker {
+class PartMaker {
  public:
-  Maker(const PartCutter& cutter, const NodeRange& range, const RunFacts& run,
-        const std::function<bool(ValueId)>& is_input)
-      : cutter_(cutter),
-        whole_(cutter.program_),
-        memory_(cutter.memory_),
+  PartMaker(const GroupedGraph& graph, const GraphMemory& memory, const NodeRange& range,
+            const RunFacts& run, const std::function<bool(ValueId)>& is_input)
+      : graph_(graph),
+        whole_(graph.program),
+        memory_(memory),
         range_(range),
         run_(run),
         is_input_(is_input),
@@ -77,7 +74,7 @@ class PartCutter::Maker {
 
   void find_nodes() {
     for (size_t end = range_.last + 1; end > range_.first;) {
-      const size_t first = cutter_.first_of_group_[end - 1];
+      const size_t first = graph_.spans[graph_.span_of[end - 1]].first;
       const std::ranges::iota_view group(first, end);
       end = first;
       if (std::ranges::none_of(group, [&](size_t i) { return is_needed(i); })) continue;
@@ -185,7 +182,7 @@ class PartCutter::Maker {
     }
   }
 
-  const PartCutter& cutter_;
+  const GroupedGraph& graph_;
   const Program& whole_;
   const GraphMemory& memory_;
   const NodeRange& range_;
@@ -201,18 +198,11 @@ class PartCutter::Maker {
   GraphPart part_;
 };
 
-PartCutter::PartCutter(const Program& program, const GraphMemory& memory,
-                       const std::vector<NodeSpan>& spans)
-    : program_(program), memory_(memory), first_of_group_(program.nodes.size()) {
-  std::iota(first_of_group_.begin(), first_of_group_.end(), 0);
-  for (const NodeSpan& span : spans) {
-    for (size_t i = span.first; i <= span.last; ++i) first_of_group_[i] = span.first;
-  }
-}
+}  // namespace
 
-GraphPart PartCutter::cut(const NodeRange& range, const RunFacts& run,
-                          const std::function<bool(ValueId)>& is_input) const {
-  return Maker(*this, range, run, is_input).make();
+GraphPart cut_part(const GroupedGraph& graph, const GraphMemory& memory, const NodeRange& range,
+                   const RunFacts& run, const std::function<bool(ValueId)>& is_input) {
+  return PartMaker(graph, memory, range, run, is_input).make();
 }
 
 std::string ComputablePart::left_out() const {

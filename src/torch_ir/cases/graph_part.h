@@ -55,25 +55,11 @@ struct GraphPart {
   std::string problem = {};
 };
 
-class PartCutter {
- public:
-  // Program and memory outlive this. Without `spans`, there are no groups.
-  PartCutter(const Program& program, const GraphMemory& memory,
-             const std::vector<NodeSpan>& spans = {});
-
-  // Weights for which `is_input` holds become inputs; if it is null, those that nodes before the
-  // part may write to.
-  GraphPart cut(const NodeRange& range, const RunFacts& run,
-                const std::function<bool(ValueId placeholder)>& is_input = nullptr) const;
-
- private:
-  class Maker;
-
-  const Program& program_;
-  const GraphMemory& memory_;
-  // For each node, the first one of its group.
-  std::vector<size_t> first_of_group_;
-};
+// Cuts out the nodes of `range`. Weights for which `is_input` holds become inputs; if it is null,
+// those that nodes before the part may write to.
+GraphPart cut_part(const GroupedGraph& graph, const GraphMemory& memory, const NodeRange& range,
+                   const RunFacts& run,
+                   const std::function<bool(ValueId placeholder)>& is_input = nullptr);
 
 // The nodes of a program that this process can compute.
 struct ComputablePart {

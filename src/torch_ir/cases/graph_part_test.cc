@@ -6,6 +6,7 @@
 
 #include "torch_ir/ir/document.h"
 #include "torch_ir/ir/resolve.h"
+#include "torch_ir/ir/testing/program_graphs.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
 
@@ -16,35 +17,26 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-std::vector<std::string> names(const std::vector<TensorMeta>& metas) {
-  std::vector<std::string> result;
-  for (const TensorMeta& meta : metas) result.push_back(meta.name);
-  return result;
-}
-
-struct PartDocument : GraphPart {
-  IR ir;
-};
-
-PartDocument make_part(const EagerGraph& graph, size_t first, size_t last, const V& output,
-                       const RunFacts& run = {}) {
+GraphPart make_part(const EagerGraph& graph, size_t first, size_t last, const V& output,
+                    const RunFacts& run = {}) {
   const Program program = resolve(graph.ir);
   const GraphMemory memory = memory_of(graph.as_case());
   const ValueId wanted = program.find(output.name).value();
-  PartDocument part{PartCutter(program, memory).cut({first, last, {wanted}}, run), {}};
-  part.ir = to_ir(part.program);
+  const GroupedGraph grouped = group_nodes(program, memory, {});
+  GraphPart part = cut_part(grouped, memory, {first, last, {wanted}}, run);
+  if (part.problem.empty()) {
+    EXPECT_THAT(find_problems(to_ir(part.program)), IsEmpty());
+  }
   return part;
 }
 
-struct ComputableDocument : ComputablePart {
-  IR ir;
-};
-
-ComputableDocument computable(const IR& ir) {
-  const Program program = resolve(ir);
-  ComputableDocument part{computable_part(program), {}};
-  part.ir = to_ir(without_uncomputable(program, part));
-  return part;
+// The inputs of `program`, those of the user first, by the names of values and in the state dict.
+std::vector<std::string> inputs_of(const Program& program) {
+  std::vector<std::string> names = names_of(program, program.user_inputs());
+  for (const GraphInput& input : program.inputs) {
+    if (input.kind != InputKind::kUserInput) names.push_back(input.target);
+  }
+  return names;
 }
 
 TEST(GraphPart, HasWhatItsOutputNeedsAndNoMore) {
@@ -59,50 +51,33 @@ TEST(GraphPart, HasWhatItsOutputNeedsAndNoMore) {
   graph.output(graph.call1("aten.add.Tensor", {parts[1], parts[0]}));
   graph.output(dead);
 
-  const PartDocument whole = make_part(graph, 0, 3, parts[1]);
+  const GraphPart whole = make_part(graph, 0, 3, parts[1]);
   EXPECT_THAT(whole.nodes, ElementsAre(0, 2));
-  EXPECT_THAT(names(whole.ir.graph_inputs), ElementsAre("x"));
-  EXPECT_THAT(names(whole.ir.weights), ElementsAre("used"));
-  EXPECT_THAT(find_problems(whole.ir), IsEmpty());
+  EXPECT_THAT(inputs_of(whole.program), ElementsAre("x", "used"));
   EXPECT_EQ(whole.problem, "");
 
-  const PartDocument one = make_part(graph, 2, 2, parts[1]);
-  EXPECT_THAT(names(one.ir.graph_inputs), ElementsAre(product.name));
-  EXPECT_THAT(names(one.ir.graph_outputs), ElementsAre(parts[1].name));
-  EXPECT_THAT(one.ir.weights, IsEmpty());
-  EXPECT_THAT(find_problems(one.ir), IsEmpty());
+  const GraphPart one = make_part(graph, 2, 2, parts[1]);
+  EXPECT_THAT(inputs_of(one.program), ElementsAre(product.name));
+  EXPECT_THAT(names_of(one.program, one.program.outputs), ElementsAre(parts[1].name));
   const std::vector<at::Tensor> outputs =
-      compile(one.ir, StateDict()).run_checked({graph.value(product)});
+      compile(Case().with(one.program)).run_checked({graph.value(product)});
   EXPECT_TRUE(same_bits(outputs.at(0), graph.value(parts[1])));
 }
 
-TEST(GraphPart, FixesTheSizesOfOneRun) {
+TEST(GraphPart, NeedsTheSizesOfOneRun) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2, 4}));
-  const V first = graph.call1("aten.neg.default", {x});
-  const V second = graph.call1("aten.exp.default", {first});
-  graph.output(second);
-  const auto make_dynamic = [](TensorMeta& meta) {
-    meta.shape[0] = kDynamicSize;
-    meta.symbolic_shape = {"s0", ""};
-  };
-  make_dynamic(graph.ir.graph_inputs[0]);
-  make_dynamic(graph.ir.graph_outputs[0]);
-  for (OpNode& node : graph.ir.nodes) {
-    make_dynamic(node.inputs[0]);
-    make_dynamic(node.outputs[0]);
+  const V result = graph.call1("aten.neg.default", {x});
+  graph.output(result);
+  OpNode& node = graph.ir.nodes[0];
+  for (TensorMeta* meta :
+       {&graph.ir.graph_inputs[0], &node.inputs[0], &node.outputs[0], &graph.ir.graph_outputs[0]}) {
+    meta->shape[0] = kDynamicSize;
+    meta->symbolic_shape = {"s0", ""};
   }
-  ASSERT_THAT(find_problems(graph.ir), IsEmpty());
-
-  const PartDocument part =
-      make_part(graph, 1, 1, second, {.shapes = {{first.name, {2, 4}}, {second.name, {2, 4}}}});
-  EXPECT_EQ(part.problem, "");
-  EXPECT_THAT(find_problems(part.ir), IsEmpty());
-  EXPECT_THAT(part.ir.graph_inputs[0].shape, ElementsAre(2, 4));
-  EXPECT_THAT(part.ir.graph_inputs[0].symbolic_shape, IsEmpty());
-  EXPECT_THAT(part.ir.graph_outputs[0].shape, ElementsAre(2, 4));
-
-  EXPECT_THAT(make_part(graph, 1, 1, second).problem, HasSubstr("unknown size of"));
+  EXPECT_EQ(make_part(graph, 0, 0, result).problem, "unknown size of 'x'");
+  const RunFacts run = {.shapes = {{"x", {2, 4}}, {result.name, {2, 4}}}};
+  EXPECT_EQ(make_part(graph, 0, 0, result, run).problem, "");
 }
 
 TEST(GraphPart, KeepsNodesThatWriteToItsInputs) {
@@ -130,11 +105,8 @@ TEST(GraphPart, TakesWeightsThatWereWrittenToAsInputs) {
   const V product = graph.call1("aten.mul.Tensor", {x, count});
   graph.output(product);
 
-  const PartDocument part = make_part(graph, 1, 1, product);
-  EXPECT_THAT(names(part.ir.graph_inputs), ElementsAre("x", "p_count"));
-  EXPECT_THAT(part.ir.weights, IsEmpty());
-  EXPECT_THAT(find_problems(part.ir), IsEmpty());
-  EXPECT_THAT(names(make_part(graph, 0, 1, product).ir.weights), ElementsAre("count"));
+  EXPECT_THAT(inputs_of(make_part(graph, 1, 1, product).program), ElementsAre("x", "p_count"));
+  EXPECT_THAT(inputs_of(make_part(graph, 0, 1, product).program), ElementsAre("x", "count"));
 }
 
 TEST(GraphPart, SaysWhereStridesMatter) {
@@ -172,23 +144,24 @@ TEST(ComputablePart, LeavesOutUnknownOperatorsAndWhatNeedsThem) {
   graph.output(graph.call1("aten.add.Tensor", {unknown, x}));
   const V kept = graph.call1("aten.exp.default", {relu});
   graph.output(kept);
-  EXPECT_EQ(computable(graph.ir).left_out(), "");
-  EXPECT_TRUE(computable(graph.ir).ir == graph.ir);
+  const ComputablePart all = computable_part(*graph.program());
+  EXPECT_EQ(all.left_out(), "");
+  EXPECT_TRUE(to_ir(without_uncomputable(*graph.program(), all)) == graph.ir);
 
   graph.ir.nodes[1].op_type = "nobody.knows.default";
-  const ComputableDocument part = computable(graph.ir);
-  EXPECT_THAT(names(part.ir.graph_outputs), ElementsAre(kept.name));
+  const ComputablePart part = computable_part(*graph.program());
+  const Program rest = without_uncomputable(*graph.program(), part);
+  EXPECT_THAT(names_of(rest, rest.outputs), ElementsAre(kept.name));
   EXPECT_EQ(part.left_out(),
             "2 of 4 nodes are left out: 1 with an unsupported operator "
             "(nobody.knows.default), 1 dependent on such nodes; load the library that defines it "
             "(--load-library)");
-  const std::vector<at::Tensor> outputs =
-      compile(part.ir, StateDict()).run_checked({graph.value(x)});
+  const std::vector<at::Tensor> outputs = compile(Case().with(rest)).run_checked({graph.value(x)});
   EXPECT_TRUE(same_bits(outputs.at(0), graph.value(kept)));
 
   // It may have written to its input.
   graph.ir.nodes[1].op_type = "nobody.knows_.default";
-  EXPECT_EQ(computable(graph.ir).num_dependent, 2u);
+  EXPECT_EQ(computable_part(*graph.program()).num_dependent, 2u);
 }
 
 }  // namespace

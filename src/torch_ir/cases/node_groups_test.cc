@@ -5,12 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <string>
-#include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/document.h"
 #include "torch_ir/ir/resolve.h"
+#include "torch_ir/ir/testing/program_graphs.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
 
@@ -20,15 +19,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::ThrowsMessage;
 
-std::vector<std::string> names_of(const Program& program) {
+std::vector<std::string> nodes_of(const Program& program) {
   std::vector<std::string> names;
   for (const Node& node : program.nodes) names.push_back(node.name);
-  return names;
-}
-
-std::vector<std::string> values_of(const GroupedGraph& grouped) {
-  std::vector<std::string> names;
-  for (const ValueId value : grouped.values) names.push_back(grouped.program[value].name);
   return names;
 }
 
@@ -76,20 +69,20 @@ TEST_F(GroupsTest, WithoutGroupsEachNodeIsASpanInItsPlace) {
 
 TEST_F(GroupsTest, AGroupBecomesARangeWhoseInsideIsNotCompared) {
   const GroupedGraph grouped = group({{"fused", {"n4", "n0", "n2"}}, {"other", {"n3", "n1"}}});
-  EXPECT_THAT(names_of(grouped.program), ElementsAre("n0", "n2", "n4", "n1", "n3", "n5"));
+  EXPECT_THAT(nodes_of(grouped.program), ElementsAre("n0", "n2", "n4", "n1", "n3", "n5"));
   EXPECT_THAT(sizes_of(grouped), ElementsAre(3, 2, 1));
   EXPECT_EQ(grouped.spans[0].group, "fused");
   EXPECT_EQ(grouped.spans[2].group, "");
   EXPECT_EQ(grouped.span_of.at(2), 0);
   EXPECT_EQ(grouped.span_of.at(5), 2);
   EXPECT_EQ(grouped.original.at(2), 4);
-  EXPECT_THAT(values_of(grouped), ElementsAre("n3", "n4", "n5"));
+  EXPECT_THAT(names_of(grouped.program, grouped.values), ElementsAre("n3", "n4", "n5"));
   EXPECT_THAT(grouped.inside, ::testing::SizeIs(3));
 }
 
 TEST_F(GroupsTest, AValueInsideIsComparedIfTheGroupHandsItBack) {
   const GroupedGraph grouped = group({{"fused", {"n0", "n2", "n4"}, {{.name = "n2"}}}});
-  EXPECT_THAT(values_of(grouped), ElementsAre("n1", "n2", "n3", "n4", "n5"));
+  EXPECT_THAT(names_of(grouped.program, grouped.values), ElementsAre("n1", "n2", "n3", "n4", "n5"));
 }
 
 TEST_F(GroupsTest, NamesThatDoNotFitAreRefused) {

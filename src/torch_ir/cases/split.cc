@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <span>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 
 #include "torch_ir/base/error.h"
@@ -14,7 +13,6 @@
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/module_paths.h"
 #include "torch_ir/ir/strided_copy.h"
-#include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/op_handler_registry.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/runtime/interpreter/node_run.h"
@@ -102,7 +100,6 @@ class ModelSplit {
         program_(grouped_.program),
         is_compared_(program_.values.size()),
         run_(model.content.with(program_)),
-        cutter_(program_, run_.graph().memory, grouped_.spans),
         values_(program_.values.size()),
         weights_(program_.values.size()) {
     for (const ValueId value : grouped_.values) is_compared_[value] = true;
@@ -228,8 +225,8 @@ class ModelSplit {
         content.expected.push_back(copy_of(values_[output]));
       }
     }
-    GraphPart part = cutter_.cut(range, facts,
-                                 [&](ValueId placeholder) { return inputs.contains(placeholder); });
+    GraphPart part = cut_part(grouped_, run_.graph().memory, range, facts,
+                              [&](ValueId placeholder) { return inputs.contains(placeholder); });
     if (call.size() > 1) {
       problem = part.problem;
       if (std::ranges::any_of(nodes, is_free)) problem = "its values are arbitrary";
@@ -307,7 +304,6 @@ class ModelSplit {
   const Program& program_;
   std::vector<bool> is_compared_;
   NodeRun run_;
-  const PartCutter cutter_;
   // By ValueId: those of the run that are still read, and weights that it does not write to.
   std::vector<at::Tensor> values_;
   std::vector<at::Tensor> weights_;

@@ -30,11 +30,6 @@ torch::jit::Stack complete_arguments(const c10::FunctionSchema& schema, torch::j
   return given;
 }
 
-// Uninitialized memory differs from run to run.
-void clear(std::vector<at::Tensor>& tensors) {
-  for (at::Tensor& tensor : tensors) tensor = at::zeros_like(tensor);
-}
-
 }  // namespace
 
 CaseInfo info_of(const OperatorCase& operator_case) {
@@ -58,7 +53,10 @@ SuiteCase make_suite_case(const OperatorCase& operator_case) {
         export_call(*op, complete_arguments(op->schema(), operator_case.arguments()));
     IR ir = convert_exported_program(call.program);
     ir.model_name = operator_case.name();
-    if (operator_case.property == CaseProperty::kShape) clear(call.outputs);
+    if (operator_case.property == CaseProperty::kShape) {
+      // Uninitialized memory differs from run to run.
+      for (at::Tensor& output : call.outputs) output = at::zeros_like(output);
+    }
     return {.info = info_of(operator_case),
             .content = {.program = std::make_shared<const Program>(resolve(ir)),
                         .inputs = std::move(call.inputs),
