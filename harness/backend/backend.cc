@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <span>
@@ -48,8 +47,6 @@ class NodeByNodeValues : public NodeValues {
 };
 
 }  // namespace
-
-std::unique_ptr<NodeValues> Backend::values(const Case& /*graph_case*/) { return nullptr; }
 
 bool register_backend(const std::string& name, BackendFactory make) {
   if (name.empty()) throw Error("a backend needs a name");
@@ -122,9 +119,6 @@ struct PlanBackend::Compiled {
   Case graph_case;
   ExecutionPlan plan;
 };
-
-PlanBackend::PlanBackend(const ExecutionOptions& options) : options_(options) {}
-PlanBackend::~PlanBackend() = default;
 
 std::vector<at::Tensor> PlanBackend::run(const Case& graph_case) {
   groups_.clear();

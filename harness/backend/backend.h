@@ -50,7 +50,7 @@ class Backend {
 
   // Runs the graph again and returns the values of its nodes, or null if the backend cannot provide
   // them. The case and the backend outlive the result.
-  virtual std::unique_ptr<NodeValues> values(const Case& graph_case);
+  virtual std::unique_ptr<NodeValues> values(const Case& /*graph_case*/) { return nullptr; }
 
   // The backend's report of its last run, if it has one.
   virtual std::optional<ExecutorReport> last_report() const { return std::nullopt; }
@@ -78,8 +78,7 @@ std::vector<std::string> list_backends();
 // Runs graphs on our runtime, ExecutionPlan.
 class PlanBackend : public Backend {
  public:
-  explicit PlanBackend(const ExecutionOptions& options);
-  ~PlanBackend() override;
+  explicit PlanBackend(const ExecutionOptions& options) : options_(options) {}
 
   // Reuses the compiled plan while the graph and the weights stay the same.
   std::vector<at::Tensor> run(const Case& graph_case) override;
@@ -94,7 +93,7 @@ class PlanBackend : public Backend {
   struct Compiled;
 
   ExecutionOptions options_;
-  std::unique_ptr<Compiled> compiled_;
+  std::shared_ptr<const Compiled> compiled_;
   // Keeps values.
   std::shared_ptr<const Compiled> observed_;
   std::vector<NodeGroup> groups_;

@@ -9,14 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "harness/backend/open_backend.h"
-#include "harness/backend/shell_command.h"
 #include "harness/results/result_fields.h"
 #include "harness/stages/stages.h"
-#include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/suggestion.h"
@@ -41,6 +38,7 @@ void fields(const Visit& visit, ServerAnswer& value) {
   TORCH_IR_VISIT(message, nodes)
 }
 
+// groups_format.md.
 template <class Visit>
 void fields(const Visit& visit, ValueForm& value) {
   visit.required("name", value.name);
@@ -52,16 +50,6 @@ void fields(const Visit& visit, NodeGroup& group) {
   visit.required("name", group.name);
   visit.required("nodes", group.nodes);
   visit("values", group.values);
-}
-
-// groups_format.md.
-struct GroupsFile {
-  std::vector<NodeGroup> groups = {};
-};
-
-template <class Visit>
-void fields(const Visit& visit, GroupsFile& file) {
-  visit.required("groups", file.groups);
 }
 
 namespace {
@@ -95,14 +83,12 @@ StateDict read_weights(const Case& graph_case) {
   for (const GraphInput& input : graph_case.program->inputs) {
     if (input.kind == InputKind::kUserInput || result.contains(input.target)) continue;
     const at::Tensor* tensor = find_weight(graph_case, input);
-    if (tensor != nullptr) {
-      result.insert(input.target, *tensor);
-    } else {
+    if (tensor == nullptr) {
       throw ExecutionError(
-          fmt::format("weight '{}' of the graph is neither in the state dict nor "
-                      "a constant",
+          fmt::format("weight '{}' of the graph is neither in the state dict nor a constant",
                       printable(input.target)));
     }
+    result.insert(input.target, *tensor);
   }
   return result;
 }
@@ -266,7 +252,11 @@ class CommandBackend : public Backend {
     std::error_code error;
     if (!fs::exists(path("groups"), error)) return {};
     try {
-      return json_fields::parse_as<GroupsFile>(read_file(path("groups"))).groups;
+      return json_fields::parse(read_file(path("groups")), [](const json_fields::Json& json) {
+        std::vector<NodeGroup> groups;
+        json_fields::Reader{json}.required("groups", groups);
+        return groups;
+      });
     } catch (const SerializationError& problem) {
       throw Error(std::string("{groups} cannot be read: ") + problem.what());
     }
@@ -323,8 +313,9 @@ class CommandBackend : public Backend {
       const std::string shown = without_folder(*text, directory_.parent_path().string());
       end.description = fmt::format("gave the invalid answer '{}': {}",
                                     printable(shown.substr(0, kMostShown)), error.what());
+      server_.reset();
     }
-    if (!end.is_answer) server_.reset();
+    if (!text) server_.reset();
     // The program may be meant to run once for each graph.
     if (end.exit_status) end.description += kServerHint;
     return end;
@@ -332,7 +323,6 @@ class CommandBackend : public Backend {
 
   void apply(const ServerAnswer& answer, const Program& program, CommandEnd& end) {
     report_ = report_of(answer, program);
-    end.is_answer = true;
     end.succeeded = answer.status == kOk;
     end.is_unsupported = answer.status == kUnsupported;
     end.description =

@@ -1,7 +1,6 @@
 // Executors that run as servers: a command without placeholders.
 
 #include <ATen/ops/equal.h>
-#include <ATen/ops/ones.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,13 +8,10 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <memory>
-#include <string>
 #include <utility>
 
 #include "harness/backend/testing/command_backend_fixture.h"
 #include "torch_ir/base/file.h"
-#include "torch_ir/weights/safetensors.h"
 
 namespace torch_ir {
 namespace {

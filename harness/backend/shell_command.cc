@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -11,13 +12,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/base/subprocess.h"
 #include "torch_ir/base/suggestion.h"
 
 namespace torch_ir {
@@ -30,6 +28,60 @@ constexpr int kPatienceMilliseconds = 100;
 constexpr int kShellSignalBase = 128;
 // The maximum length of a server's answer, in bytes.
 constexpr size_t kMostAnswer = size_t{16} << 20;
+
+std::string_view word_in_braces(std::string_view text) {
+  const size_t end = text.find('}');
+  if (!text.starts_with('{') || end == std::string_view::npos) return {};
+  const std::string_view word = text.substr(1, end - 1);
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
+  return std::ranges::all_of(word, is_letter) ? word : std::string_view();
+}
+
+// "{ir}, {weights} and {inputs}"
+std::string list_text(const std::vector<std::string>& placeholders) {
+  std::string text;
+  for (size_t i = 0; i < placeholders.size(); ++i) {
+    const bool is_last = i + 1 == placeholders.size();
+    text += fmt::format("{}{{{}}}", i == 0 ? "" : is_last ? " and " : ", ", placeholders[i]);
+  }
+  return text;
+}
+
+// Paths are always quoted separately, so a placeholder inside quotes closes and reopens them.
+std::vector<std::pair<std::string, std::string>> parse(std::string_view rest) {
+  std::vector<std::pair<std::string, std::string>> pieces(1);
+  std::string quote;
+  const auto append = [&](size_t length) {
+    pieces.back().first += rest.substr(0, length);
+    rest.remove_prefix(length);
+  };
+  while (!rest.empty()) {
+    const char c = rest.front();
+    const std::string_view word = word_in_braces(rest);
+    const std::string_view literal = c == '{' ? word_in_braces(rest.substr(1)) : "";
+    const bool is_escaped = c == '\\' && quote != "'" && rest.size() > 1;
+    if (is_escaped || rest.starts_with("${")) {
+      append(2);
+    } else if (!literal.empty() && rest.substr(literal.size() + 3).starts_with('}')) {
+      rest.remove_prefix(1);
+      append(literal.size() + 2);
+      rest.remove_prefix(1);
+    } else if (!word.empty()) {
+      pieces.back().first += quote;
+      pieces.back().second = word;
+      pieces.emplace_back(quote, "");
+      rest.remove_prefix(word.size() + 2);
+    } else {
+      if (quote.empty() && (c == '\'' || c == '"')) {
+        quote = c;
+      } else if (quote == std::string(1, c)) {
+        quote.clear();
+      }
+      append(1);
+    }
+  }
+  return pieces;
+}
 
 pid_t start(const std::string& line, SpawnOptions options, const std::string& directory) {
   options.directory = directory;
@@ -67,6 +119,37 @@ std::string describe(int status) {
 }
 
 }  // namespace
+
+CommandTemplate::CommandTemplate(const std::string& text,
+                                 const std::vector<std::string>& placeholders)
+    : pieces_(parse(text)) {
+  for (const auto& [before, word] : pieces_) {
+    if (word.empty() || std::ranges::find(placeholders, word) != placeholders.end()) continue;
+    throw Error(
+        fmt::format("unknown placeholder {{{0}}}; expected {1}{2} ({{{{{0}}}}} is the text "
+                    "{{{0}}})",
+                    word, list_text(placeholders), suggest(word, placeholders)));
+  }
+  if (!has_placeholders()) return;
+  for (const std::string& placeholder : placeholders) {
+    if (std::ranges::find(pieces_, placeholder, &Piece::second) != pieces_.end()) continue;
+    throw Error(fmt::format("missing {{{}}} in the command '{}'; expected {}", placeholder,
+                            printable(text), list_text(placeholders)));
+  }
+}
+
+std::string CommandTemplate::fill(const std::map<std::string, std::string>& paths) const {
+  std::string line;
+  for (const auto& [before, word] : pieces_) {
+    line += before;
+    if (word.empty()) continue;
+    line += '\'';
+    // A quote cannot stand inside single quotes.
+    for (const char c : paths.at(word)) line += c == '\'' ? "'\\''" : std::string(1, c);
+    line += '\'';
+  }
+  return line;
+}
 
 CommandEnd run_shell_command(const std::string& line, const std::string& directory) {
   OutputPipe pipe;
@@ -165,107 +248,17 @@ std::string last_lines(const std::string& output) {
   std::vector<std::string> lines;
   std::string_view rest = output;
   while (!rest.empty() && lines.size() < kMaxLines) {
-    const size_t newline = rest.rfind('\n');
-    std::string_view line = newline == std::string_view::npos ? rest : rest.substr(newline + 1);
-    rest = newline == std::string_view::npos ? std::string_view() : rest.substr(0, newline);
+    const size_t begin = rest.rfind('\n') + 1;
+    std::string_view line = rest.substr(begin);
+    rest = rest.substr(0, begin == 0 ? 0 : begin - 1);
     // A progress bar shows the text after its last carriage return.
     while (line.ends_with('\r')) line.remove_suffix(1);
     line = line.substr(line.rfind('\r') + 1);
     const size_t first = line.find_first_not_of(" \t");
     if (first != std::string_view::npos) lines.push_back(printable(line.substr(first)));
   }
-  std::string text;
-  for (size_t i = lines.size(); i-- > 0;) text += (text.empty() ? "" : " | ") + lines[i];
-  return text;
-}
-
-namespace {
-
-std::string_view word_in_braces(std::string_view text) {
-  const size_t end = text.find('}');
-  if (!text.starts_with('{') || end == std::string_view::npos) return {};
-  const std::string_view word = text.substr(1, end - 1);
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
-  return std::ranges::all_of(word, is_letter) ? word : std::string_view();
-}
-
-// "{ir}, {weights} and {inputs}"
-std::string list_text(const std::vector<std::string>& placeholders) {
-  std::string text;
-  for (size_t i = 0; i < placeholders.size(); ++i) {
-    const bool is_last = i + 1 == placeholders.size();
-    text += fmt::format("{}{{{}}}", i == 0 ? "" : is_last ? " and " : ", ", placeholders[i]);
-  }
-  return text;
-}
-
-// Paths are always quoted separately, so a placeholder inside quotes closes and reopens them.
-std::vector<std::pair<std::string, std::string>> parse(std::string_view rest) {
-  std::vector<std::pair<std::string, std::string>> pieces(1);
-  std::string quote;
-  const auto append = [&](size_t length) {
-    pieces.back().first += rest.substr(0, length);
-    rest.remove_prefix(length);
-  };
-  while (!rest.empty()) {
-    const char c = rest.front();
-    const std::string_view word = word_in_braces(rest);
-    const std::string_view literal = c == '{' ? word_in_braces(rest.substr(1)) : "";
-    const bool is_escaped = c == '\\' && quote != "'" && rest.size() > 1;
-    if (is_escaped || rest.starts_with("${")) {
-      append(2);
-    } else if (!literal.empty() && rest.substr(literal.size() + 3).starts_with('}')) {
-      rest.remove_prefix(1);
-      append(literal.size() + 2);
-      rest.remove_prefix(1);
-    } else if (!word.empty()) {
-      pieces.back().first += quote;
-      pieces.back().second = word;
-      pieces.emplace_back(quote, "");
-      rest.remove_prefix(word.size() + 2);
-    } else {
-      if (quote.empty() && (c == '\'' || c == '"')) {
-        quote = c;
-      } else if (quote == std::string(1, c)) {
-        quote.clear();
-      }
-      append(1);
-    }
-  }
-  return pieces;
-}
-
-}  // namespace
-
-CommandTemplate::CommandTemplate(const std::string& text,
-                                 const std::vector<std::string>& placeholders)
-    : pieces_(parse(text)) {
-  for (const auto& [before, word] : pieces_) {
-    if (word.empty() || std::ranges::find(placeholders, word) != placeholders.end()) continue;
-    throw Error(
-        fmt::format("unknown placeholder {{{0}}}; expected {1}{2} ({{{{{0}}}}} is the text "
-                    "{{{0}}})",
-                    word, list_text(placeholders), suggest(word, placeholders)));
-  }
-  if (!has_placeholders()) return;
-  for (const std::string& placeholder : placeholders) {
-    if (std::ranges::find(pieces_, placeholder, &Piece::second) != pieces_.end()) continue;
-    throw Error(fmt::format("missing {{{}}} in the command '{}'; expected {}", placeholder,
-                            printable(text), list_text(placeholders)));
-  }
-}
-
-std::string CommandTemplate::fill(const std::map<std::string, std::string>& paths) const {
-  std::string line;
-  for (const auto& [before, word] : pieces_) {
-    line += before;
-    if (word.empty()) continue;
-    line += '\'';
-    // A quote cannot stand inside single quotes.
-    for (const char c : paths.at(word)) line += c == '\'' ? "'\\''" : std::string(1, c);
-    line += '\'';
-  }
-  return line;
+  std::ranges::reverse(lines);
+  return fmt::format("{}", fmt::join(lines, " | "));
 }
 
 }  // namespace torch_ir

@@ -41,8 +41,6 @@ class CommandTemplate {
 struct CommandEnd {
   bool succeeded = false;
   bool is_unsupported = false;
-  // Whether a server gave a valid answer, so that it can be used again.
-  bool is_answer = false;
   // Whether a signal ended the shell or its command, or a server ended without an answer.
   bool has_crashed = false;
   // Empty if a signal ended it.

@@ -17,7 +17,6 @@ namespace torch_ir {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 // --- CommandTemplate ---
@@ -68,13 +67,6 @@ TEST(CommandTemplateTest, EveryPlaceholderIsNeededAndNoOther) {
                                    "you mean 'outputs'? ({{output}} is the text {output})"));
 }
 
-TEST(CommandTemplateTest, ACommandMayHaveNone) {
-  const CommandTemplate server("sim --server {{x}} ${ir}", kPlaceholders);
-  EXPECT_FALSE(server.has_placeholders());
-  EXPECT_EQ(server.fill({}), "sim --server {x} ${ir}");
-  EXPECT_TRUE(CommandTemplate("{ir} {outputs}", kPlaceholders).has_placeholders());
-}
-
 // --- run_shell_command ---
 
 CommandEnd run_line(const std::string& line) {
@@ -85,16 +77,11 @@ TEST(ShellCommandTest, TellsHowACommandEndedAndWhatWasPrinted) {
   const CommandEnd end = run_line("echo out; echo err >&2");
   EXPECT_TRUE(end.succeeded);
   EXPECT_EQ(end.output, "out\nerr\n");
-  EXPECT_FALSE(run_line("exit 3").succeeded);
-  EXPECT_EQ(run_line("exit 3").description, "exited with status 3");
-  EXPECT_EQ(run_line("kill -9 $$").description, "was killed by signal 9 (Killed)");
   // The shell survives its command.
-  EXPECT_EQ(run_line("sh -c 'kill -9 $$'; exit $?").description,
-            "exited with status 137, as for signal 9 (Killed)");
-  EXPECT_FALSE(run_line("sh -c 'kill -9 $$'; exit $?").succeeded);
-  const CommandEnd unknown = run_line("no_such_program --flag");
-  EXPECT_EQ(unknown.description, "exited with status 127");
-  EXPECT_THAT(unknown.output, HasSubstr("no_such_program"));
+  const CommandEnd killed = run_line("sh -c 'kill -9 $$'; exit $?");
+  EXPECT_EQ(killed.description, "exited with status 137, as for signal 9 (Killed)");
+  EXPECT_FALSE(killed.succeeded);
+  EXPECT_TRUE(killed.has_crashed);
 }
 
 TEST(ShellCommandTest, KeepsTheEndOfALongOutput) {

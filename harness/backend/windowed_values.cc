@@ -1,7 +1,6 @@
 #include "harness/backend/windowed_values.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 
 #include "torch_ir/base/limits.h"

@@ -56,9 +56,7 @@ constexpr int64_t kFlatBytes = int64_t{2} << 20;
 constexpr int64_t kPlanBytes = int64_t{1} << 20;
 
 ExecutionPlan plan_at(Optimization level, const IR& ir, const StateDict& weights = StateDict()) {
-  ExecutionOptions options;
-  options.optimization = level;
-  return compile(ir, weights, StateDict(), options);
+  return compile(ir, weights, StateDict(), {.optimization = level, .device = {}});
 }
 
 int64_t heap_bytes() {

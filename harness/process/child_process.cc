@@ -12,17 +12,12 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <sstream>
-#include <string>
 #include <system_error>
-#include <utility>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/subprocess.h"
 
 namespace torch_ir {
-
 namespace {
 
 // Parses /proc/PID/stat, see proc(5): "PID (NAME) STATE PARENT GROUP ...", where NAME may be
@@ -45,10 +40,6 @@ std::optional<ProcessState> parse_state(const std::string& text) {
   return state;
 }
 
-bool is_number(const std::string& name) {
-  return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
-}
-
 }  // namespace
 
 std::vector<ProcessState> list_processes() {
@@ -57,7 +48,7 @@ std::vector<ProcessState> list_processes() {
   std::error_code error;
   for (fs::directory_iterator entry("/proc", error), end; entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (!is_number(name)) continue;
+    if (name.find_first_not_of("0123456789") != name.npos) continue;
     std::ifstream file(entry->path() / "stat");
     std::string text;
     std::getline(file, text, '\0');

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "harness/process/child_process.h"
-#include "harness/process/worker.h"
 #include "torch_ir/libraries/load_library.h"
 
 namespace torch_ir {
@@ -23,25 +22,6 @@ volatile sig_atomic_t signal_came = 0;
 void remember(int) { signal_came = 1; }
 
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
-
-}  // namespace
-
-InterruptGuard::InterruptGuard() {
-  signal_came = 0;
-  // Without SA_RESTART, so that a signal ends waiting.
-  struct sigaction action = {};
-  action.sa_handler = remember;
-  for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &previous_[i]);
-}
-
-InterruptGuard::~InterruptGuard() {
-  signal_came = 0;
-  for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &previous_[i], nullptr);
-}
-
-bool InterruptGuard::interrupted() { return signal_came != 0; }
-
-namespace {
 
 using Clock = std::chrono::steady_clock;
 
@@ -226,6 +206,21 @@ void wait_for_news(std::vector<Slot>& slots, bool has_memory_limit) {
 }
 
 }  // namespace
+
+InterruptGuard::InterruptGuard() {
+  signal_came = 0;
+  // Without SA_RESTART, so that a signal ends waiting.
+  struct sigaction action = {};
+  action.sa_handler = remember;
+  for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &previous_[i]);
+}
+
+InterruptGuard::~InterruptGuard() {
+  signal_came = 0;
+  for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &previous_[i], nullptr);
+}
+
+bool InterruptGuard::interrupted() { return signal_came != 0; }
 
 void supervise(const Supervision& supervision) {
   std::vector<Slot> slots;

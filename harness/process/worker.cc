@@ -17,22 +17,19 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
-#include <optional>
 #include <set>
-#include <string>
 #include <string_view>
 
 #include "harness/process/child_process.h"
-#include "torch_ir/base/error.h"
 #include "torch_ir/libraries/load_library.h"
 
 namespace torch_ir {
 namespace {
 
-sigset_t child_signal() {
+sigset_t set_of(int signal) {
   sigset_t signals;
   sigemptyset(&signals);
-  sigaddset(&signals, SIGCHLD);
+  sigaddset(&signals, signal);
   return signals;
 }
 
@@ -42,7 +39,7 @@ sigset_t child_signal() {
 void end_descendants() {
   constexpr std::chrono::seconds kMostPatience(2);
   const pid_t self = ::getpid();
-  const sigset_t signals = child_signal();
+  const sigset_t signals = set_of(SIGCHLD);
   const auto deadline = std::chrono::steady_clock::now() + kMostPatience;
   pid_t ended = 0;
   while ((ended = ::waitpid(-1, nullptr, WNOHANG)) >= 0) {
@@ -70,7 +67,7 @@ std::optional<int> reap(pid_t process) {
 // Waits until `process` ends, or until the harness closes the other end of the standard input; then
 // its status does not matter. Data on the standard input is for the process.
 std::optional<int> watch(pid_t process) {
-  const sigset_t signals = child_signal();
+  const sigset_t signals = set_of(SIGCHLD);
   const int children = ::signalfd(-1, &signals, SFD_CLOEXEC);
   while (true) {
     pollfd news[] = {{.fd = STDIN_FILENO, .events = 0, .revents = 0},
@@ -91,9 +88,7 @@ std::optional<int> watch(pid_t process) {
   ::setrlimit(RLIMIT_CORE, &none);
   ::signal(signal, SIG_DFL);
   // Other pending signals stay blocked, so that this one reports how the child ended.
-  sigset_t only_signal;
-  sigemptyset(&only_signal);
-  sigaddset(&only_signal, signal);
+  const sigset_t only_signal = set_of(signal);
   ::sigprocmask(SIG_UNBLOCK, &only_signal, nullptr);
   ::raise(signal);
   ::_exit(128 + signal);
@@ -113,26 +108,6 @@ int leave_keeper(pid_t keeper, const sigset_t& mask) {
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   return input;
 }
-
-}  // namespace
-
-int continue_under_keeper() {
-  const pid_t keeper = ::getpid();
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  // A model may signal its parent, but the keeper must outlive the model.
-  sigset_t all;
-  sigset_t mask;
-  sigfillset(&all);
-  ::sigprocmask(SIG_SETMASK, &all, &mask);
-  const pid_t process = ::fork();
-  if (process < 0) throw Error(std::string("cannot start a process: fork: ") + strerror(errno));
-  if (process == 0) return leave_keeper(keeper, mask);
-  const std::optional<int> status = watch(process);
-  end_descendants();
-  end_as(status.value_or(SIGKILL));
-}
-
-namespace {
 
 // Global, for the std::terminate handler.
 int worker_channel = -1;
@@ -199,6 +174,22 @@ void work(const std::map<std::string, WorkTask>& tasks) {
 
 }  // namespace
 
+int continue_under_keeper() {
+  const pid_t keeper = ::getpid();
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  // A model may signal its parent, but the keeper must outlive the model.
+  sigset_t all;
+  sigset_t mask;
+  sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, &mask);
+  const pid_t process = ::fork();
+  if (process < 0) throw Error(std::string("cannot start a process: fork: ") + strerror(errno));
+  if (process == 0) return leave_keeper(keeper, mask);
+  const std::optional<int> status = watch(process);
+  end_descendants();
+  end_as(status.value_or(SIGKILL));
+}
+
 std::optional<int> run_as_worker(int argc, char** argv,
                                  const std::map<std::string, WorkTask>& tasks) {
   if (argc != 2 || std::string_view(argv[1]) != kWorkerFlag) return std::nullopt;
@@ -215,11 +206,8 @@ std::optional<int> run_as_worker(int argc, char** argv,
   } catch (const InputError& error) {
     send_message(kInputErrorKey, error.what());
     return EX_DATAERR;
-  } catch (const std::bad_alloc& error) {
-    send_out_of_memory();
-    std::fprintf(stderr, "%s\n", error.what());
-    return EX_SOFTWARE;
   } catch (const std::exception& error) {
+    if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) send_out_of_memory();
     std::fprintf(stderr, "%s\n", error.what());
     return EX_SOFTWARE;
   }
