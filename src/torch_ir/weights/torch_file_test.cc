@@ -51,13 +51,7 @@ TEST(TorchFileTest, EveryDtypeIsRead) {
   for (const auto& [key, value] : items) {
     const std::string& name = *key->get_if<std::string>();
     SCOPED_TRACE(name);
-    const at::Tensor& tensor = std::get<at::Tensor>(value->value);
-    EXPECT_EQ(dtype_name(tensor.scalar_type()), name);
-    const at::Tensor expected = values.to(find_dtype(name).value());
-    EXPECT_EQ(tensor.sizes(), expected.sizes());
-    EXPECT_EQ(
-        std::string_view(static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()),
-        std::string_view(static_cast<const char*>(expected.const_data_ptr()), expected.nbytes()));
+    expect_same_tensors(std::get<at::Tensor>(value->value), values.to(find_dtype(name).value()));
   }
 }
 
