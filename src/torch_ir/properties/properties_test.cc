@@ -11,7 +11,6 @@
 #include "torch_ir/analysis/diff.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/properties/testing/random_graph.h"
-#include "torch_ir/properties/testing/random_network.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
 #include "torch_ir/verifier/judge_run.h"

@@ -6,15 +6,27 @@
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>
 #include <c10/util/Exception.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <ostream>
 #include <string>
 #include <utility>
 
 namespace torch_ir {
 namespace {
+
+// RapidCheck begins with small sizes, which would make all numbers 0.
+rc::Gen<size_t> any_choice() {
+  return rc::gen::resize(rc::kNominalSize, rc::gen::inRange<size_t>(0, 10'000));
+}
+
+rc::Gen<Move> any_move() {
+  return rc::gen::construct<Move>(any_choice(), rc::gen::container<Choices>(any_choice()));
+}
 
 // Other calls do not read larger values.
 constexpr int64_t kMaxElements = 1024;
@@ -235,7 +247,26 @@ bool add_symbols(std::vector<TensorMeta>& metas, const std::vector<TensorMeta>& 
   return true;
 }
 
+void print_graph(const IR& ir, std::ostream& stream) {
+  for (const OpNode& node : ir.nodes) {
+    std::vector<std::string> arguments;
+    for (const TensorMeta& input : node.inputs) arguments.push_back(input.name);
+    for (const auto& [name, value] : node.attrs) {
+      arguments.push_back(name + "=" + attribute_text(value));
+    }
+    stream << fmt::format("\n{} = {}({})", node.name, node.op_type, fmt::join(arguments, ", "));
+  }
+  stream << "\noutputs";
+  for (const TensorMeta& output : ir.graph_outputs) stream << ' ' << output.name;
+}
+
 }  // namespace
+
+rc::Gen<RandomMoves> any_moves(int max_moves) {
+  return rc::gen::construct<RandomMoves>(
+      rc::gen::resize(max_moves, rc::gen::container<std::vector<Move>>(any_move())),
+      rc::gen::resize(3, rc::gen::container<std::vector<size_t>>(any_choice())));
+}
 
 EagerGraph make_graph(const GraphMoves& moves, int64_t rows, uint64_t seed) {
   return GraphMaker(rows, seed).make(moves);
@@ -272,6 +303,10 @@ std::optional<IR> make_dynamic_graph(const GraphMoves& moves) {
 
 void showValue(const GraphMoves& moves, std::ostream& stream) {
   print_graph(make_graph(moves).ir, stream);
+}
+
+void showValue(const NetworkMoves& moves, std::ostream& stream) {
+  print_graph(make_network(moves).ir, stream);
 }
 
 }  // namespace torch_ir

@@ -1,5 +1,3 @@
-#include "torch_ir/properties/testing/random_network.h"
-
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/rand.h>
@@ -9,6 +7,8 @@
 #include <cmath>
 #include <string>
 #include <utility>
+
+#include "torch_ir/properties/testing/random_graph.h"
 
 namespace torch_ir {
 namespace {
@@ -152,10 +152,6 @@ class NetworkMaker {
 
 EagerGraph make_network(const NetworkMoves& moves) {
   return NetworkMaker(moves.outputs).make(moves.moves);
-}
-
-void showValue(const NetworkMoves& moves, std::ostream& stream) {
-  print_graph(make_network(moves).ir, stream);
 }
 
 }  // namespace torch_ir
