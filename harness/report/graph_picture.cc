@@ -71,7 +71,7 @@ GraphPicture draw_graph(const Result& result, const SourceLines& source_lines) {
     }
     SvgOptions options{.title = result.name};
     set_traits(result, program, options);
-    std::string svg = draw_svg(program, options);
+    std::string svg = draw_picture(program, "svg", options);
     picture = {.svg = std::move(svg), .data = graph_data(program, options)};
   } catch (const std::exception& error) {
     picture.problem = headline(error.what());

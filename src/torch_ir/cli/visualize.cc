@@ -34,8 +34,7 @@ void check_ending(const std::string& path) {
 std::string draw(const Program& program, const VisualizeArguments& arguments, Console& console) {
   const std::string& path = arguments.output;
   if (path.ends_with(".dot")) return draw_dot(program, arguments.options);
-  const bool is_png = path.ends_with(".png");
-  if (!is_png && !path.ends_with(".svg")) return draw_mermaid(program, arguments.options).text;
+  if (path.empty() || path.ends_with(".mmd")) return draw_mermaid(program, arguments.options).text;
   // The user asked for this picture, so the limit is generous.
   const SvgOptions options = {
       .max_nodes = arguments.options.max_nodes,
@@ -43,7 +42,7 @@ std::string draw(const Program& program, const VisualizeArguments& arguments, Co
       .depth = arguments.options.depth,
       .graphviz = {.time_limit = std::chrono::hours(1),
                    .on_warning = [&console](const std::string& text) { console.warn(text); }}};
-  return is_png ? draw_png(program, options) : draw_svg(program, options);
+  return draw_picture(program, path.substr(path.size() - 3), options);
 }
 
 int run_visualize(const VisualizeArguments& arguments, Console& console) {

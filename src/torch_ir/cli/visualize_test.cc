@@ -17,35 +17,35 @@ using testing::StartsWith;
 
 class VisualizeTest : public CliTest {
  protected:
+  // Draws the graph to a file of this name; returns its content.
+  std::string drawn(const std::string& name, std::vector<std::string> options = {}) const {
+    options.insert(options.begin(), {"visualize", graph_, "-o", path(name)});
+    const Outcome outcome = torch_ir(options);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return read_file(path(name));
+  }
+
   const IR ir_ = transformer_block_graph();
   const std::string graph_ = graph_file("model.json", ir_);
 };
 
 TEST_F(VisualizeTest, WritesWhatTheNameOfTheFileSays) {
-  EXPECT_EQ(torch_ir({"visualize", graph_, "-o", path("graph.mmd")}).status, 0);
-  EXPECT_EQ(read_file(path("graph.mmd")), ir_to_mermaid(ir_));
-  EXPECT_EQ(torch_ir({"visualize", graph_, "-o", path("graph.dot")}).status, 0);
-  EXPECT_EQ(read_file(path("graph.dot")), ir_to_dot(ir_));
+  EXPECT_EQ(drawn("graph.mmd"), ir_to_mermaid(ir_));
+  EXPECT_EQ(drawn("graph.dot"), ir_to_dot(ir_));
 }
 
 TEST_F(VisualizeTest, DrawsPicturesWithGraphviz) {
   if (std::system("dot -V 2>/dev/null") != 0) GTEST_SKIP() << "Graphviz's dot is not on the PATH";
-  const Outcome svg = torch_ir({"visualize", graph_, "-o", path("graph.svg")});
-  EXPECT_EQ(svg.status, 0) << svg.err;
-  EXPECT_THAT(read_file(path("graph.svg")), StartsWith("<?xml "));
-  EXPECT_THAT(read_file(path("graph.svg")), HasSubstr(">Input: x</text>"));
-  EXPECT_EQ(torch_ir({"visualize", graph_, "--max-nodes", "5", "-o", path("cut.svg")}).status, 0);
-  EXPECT_THAT(read_file(path("cut.svg")), HasSubstr(">... 20 more nodes ...</text>"));
-  EXPECT_EQ(torch_ir({"visualize", graph_, "-o", path("graph.png")}).status, 0);
-  EXPECT_THAT(read_file(path("graph.png")), StartsWith("\x89PNG\r\n"));
+  const std::string svg = drawn("graph.svg");
+  EXPECT_THAT(svg, StartsWith("<?xml "));
+  EXPECT_THAT(svg, HasSubstr(">Input: x</text>"));
+  EXPECT_THAT(drawn("cut.svg", {"--max-nodes", "5"}), HasSubstr(">... 20 more nodes ...</text>"));
+  EXPECT_THAT(drawn("graph.png"), StartsWith("\x89PNG\r\n"));
 }
 
-TEST_F(VisualizeTest, CutsLargeGraphs) {
+TEST_F(VisualizeTest, DrawsSomeNodesOrModules) {
   EXPECT_EQ(printed({"visualize", graph_, "--max-nodes", "5"}),
             ir_to_mermaid(ir_, {.max_nodes = 5}));
-}
-
-TEST_F(VisualizeTest, DrawsTheInsideOfAModule) {
   IR ir = ir_;
   for (OpNode& node : ir.nodes) node.module = "encoder.mlp";
   ir.nodes.back().module = "head";

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <variant>
 
@@ -13,24 +14,16 @@
 namespace torch_ir {
 namespace {
 
-// Attributes of a box besides its label; empty for operators, which use the graph's defaults.
-std::string_view style(BoxKind kind) {
-  switch (kind) {
-    case BoxKind::kInput:
-      return ", shape=parallelogram, fillcolor=\"#e1f0ff\"";
-    case BoxKind::kWeight:
-      return ", shape=parallelogram, fillcolor=\"#f0f0f0\"";
-    case BoxKind::kOutput:
-      return ", shape=invtrapezium, fillcolor=\"#e3f5e1\"";
-    case BoxKind::kNote:
-      return ", shape=plaintext, style=\"\"";
-    case BoxKind::kModule:
-      return ", style=\"filled,rounded\", fillcolor=\"#f0ecf9\", penwidth=1.6";
-    case BoxKind::kOperator:
-      return "";
-  }
-  return "";
-}
+// Attributes of boxes besides their labels, by kind. Operators use the graph's defaults.
+constexpr std::string_view kStyles[] = {
+    /*kInput=*/", shape=parallelogram, fillcolor=\"#e1f0ff\"",
+    /*kOperator=*/"",
+    /*kModule=*/", style=\"filled,rounded\", fillcolor=\"#f0ecf9\", penwidth=1.6",
+    /*kWeight=*/", shape=parallelogram, fillcolor=\"#f0f0f0\"",
+    /*kOutput=*/", shape=invtrapezium, fillcolor=\"#e3f5e1\"",
+    /*kNote=*/", shape=plaintext, style=\"\"",
+};
+static_assert(std::size(kStyles) == static_cast<size_t>(BoxKind::kNote) + 1);
 
 // For double quotes. In Graphviz's labels, backslashes are escapes and "&amp;" is an ampersand.
 std::string escaped(std::string_view text) {
@@ -50,11 +43,11 @@ std::string box_line(const Box& box, const DotOptions& options) {
   if (!box.detail.empty()) label += "\\n" + escaped(box.detail);
   if (stands_out) label += box.part ? "\\nfirst difference inside" : "\\nfirst difference";
   std::string line = "    " + box.id + " [label=\"" + label + "\"";
-  if (!options.is_plain) line += style(box.kind);
+  if (!options.is_plain) line += kStyles[static_cast<size_t>(box.kind)];
   if (stands_out) line += ", color=\"#cf222e\", penwidth=3, fillcolor=\"#ffebe9\"";
   if (options.has_names && !box.name.empty())
     line += ", tooltip=\"" + escaped(printable_name(box.name)) + "\"";
-  return line;
+  return line + "];\n";
 }
 
 std::string arrow_line(const Arrow& arrow) {
@@ -78,9 +71,9 @@ std::string write_dot(std::string_view name, const GraphSketch& sketch, const Do
       "    node [shape=box, style=filled, fillcolor=white, fontname=Helvetica];\n"
       "    edge [fontname=Helvetica, fontsize=10];\n";
   std::map<std::string_view, std::string> groups;
-  for (const auto& mark : sketch.marks) {
+  for (const auto& mark : sketch) {
     if (const Box* box = std::get_if<Box>(&mark)) {
-      text += box_line(*box, options) + "];\n";
+      text += box_line(*box, options);
       if (!box->group.empty()) groups[box->group] += " " + box->id + ";";
     } else if (const Arrow* arrow = std::get_if<Arrow>(&mark)) {
       text += arrow_line(*arrow);

@@ -5,8 +5,8 @@
 
 #include <cstdlib>
 
-#include "torch_ir/base/file.h"
 #include "torch_ir/ir/testing/test_graphs.h"
+#include "torch_ir/visualize/graphviz.h"
 
 namespace torch_ir {
 namespace {
@@ -59,27 +59,13 @@ TEST(IrToDot, CutsToSoManyNodes) {
   EXPECT_THAT(text, HasSubstr("more_nodes [label=\"... 22 more nodes ...\", shape=plaintext"));
 }
 
-class Graphviz : public testing::Test {
- protected:
-  void SetUp() override {
-    if (std::system("dot -V 2>/dev/null") != 0) GTEST_SKIP() << "Graphviz's dot is not on the PATH";
-  }
-
-  // The picture that `dot` draws of `text`.
-  static std::string render(const std::string& text) {
-    const std::string path = testing::TempDir() + "/graph";
-    write_file(path + ".dot", text);
-    // Fontconfig warns without a folder for its cache.
-    const std::string command = "XDG_CACHE_HOME='" + testing::TempDir() + "' dot -Tsvg '" + path +
-                                ".dot' >'" + path + ".out' 2>'" + path + ".err'";
-    EXPECT_EQ(std::system(command.c_str()), 0);
-    EXPECT_EQ(read_file(path + ".err"), "");
-    return read_file(path + ".out");
-  }
-};
-
-TEST_F(Graphviz, ShowsNamesAsTheyAre) {
-  const std::string svg = render(ir_to_dot(graph_with_hostile_names()));
+TEST(IrToDot, GivesGraphvizNamesAsTheyAre) {
+  if (std::system("dot -V 2>/dev/null") != 0) GTEST_SKIP() << "Graphviz's dot is not on the PATH";
+  // Fontconfig warns without a folder for its cache.
+  setenv("XDG_CACHE_HOME", testing::TempDir().c_str(), 1);
+  const auto on_warning = [](const std::string& warning) { ADD_FAILURE() << warning; };
+  const std::string dot = ir_to_dot(graph_with_hostile_names());
+  const std::string svg = run_graphviz(dot, "svg", {.on_warning = on_warning});
   EXPECT_THAT(svg, HasSubstr("</svg>"));
   for (const char* text : {">Input: a&quot;b<", ">Input: tail\\<", ">strict.\\N\\G<",
                            ">&lt;i&gt;x&lt;/i&gt;<", ">Output: 가\uFFFD<", ">p_ &amp;amp;<"}) {

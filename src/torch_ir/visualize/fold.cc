@@ -2,6 +2,7 @@
 
 #include <c10/core/ScalarType.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -244,9 +245,7 @@ class Folder {
       names.push_back(names.size() < kMaxOperatorsInTitle ? std::move(name) : "...");
       if (names.size() > kMaxOperatorsInTitle) break;
     }
-    std::string title;
-    for (const std::string& name : names) title += (title.empty() ? "" : ", ") + name;
-    return title;
+    return fmt::format("{}", fmt::join(names, ", "));
   }
 
   // Adds the parts as one if there are enough of them.

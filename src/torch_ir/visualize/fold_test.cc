@@ -54,6 +54,21 @@ TEST(FoldGraph, ManyDifferentModulesAreJoinedUnderTheirNames) {
                           "layers.18-23 36-48", "layers.24-29 48-60"));
 }
 
+TEST(FoldGraph, NoPartHasManyChildren) {
+  std::vector<ChainNode> nodes;
+  for (int i = 0; i < 3000; ++i) nodes.push_back({"op" + std::to_string(i)});
+  size_t num_nodes = 0;
+  std::vector<Part> parts = {fold(chain_of(nodes))};
+  while (!parts.empty()) {
+    const Part part = std::move(parts.back());
+    parts.pop_back();
+    EXPECT_LE(part.children.size(), kMaxChildren);
+    num_nodes += part.is_node() ? 1 : 0;
+    parts.insert(parts.end(), part.children.begin(), part.children.end());
+  }
+  EXPECT_EQ(num_nodes, 3000u);
+}
+
 TEST(FoldGraph, AModuleThatIsAllOfAnotherTakesItsPlace) {
   const IR ir =
       chain_of({{"relu", "model.body.a"}, {"neg", "model.body.b"}, {"tanh", "model.body.b"}});

@@ -39,9 +39,7 @@ std::string_view kind_name(std::string_view op_type) {
 Json argument_json(const Argument& argument) {
   Json value;
   if (const auto* attribute = std::get_if<Attribute>(&argument.value)) {
-    std::ostringstream text;
-    text << *attribute;
-    value = text.str();
+    value = attribute_text(*attribute);
   } else if (const auto* list = std::get_if<ValueList>(&argument.value)) {
     value = Json::array();
     for (const auto& id : *list) value.push_back(id ? Json(*id) : Json());
@@ -74,10 +72,8 @@ Json runs_json(const std::vector<size_t>& nodes) {
   return runs;
 }
 
-std::string_view kind_of_box(BoxKind kind) {
-  constexpr std::string_view kNames[] = {"input", "node", "module", "weight", "output", "note"};
-  return kNames[static_cast<size_t>(kind)];
-}
+// By BoxKind.
+constexpr std::string_view kBoxKinds[] = {"input", "node", "module", "weight", "output", "note"};
 
 // The numbers in a text of Graphviz, "e,27,18 27,72", with y pointing down.
 std::vector<int64_t> points_of(std::string_view text, int64_t height) {
@@ -102,7 +98,7 @@ Json level_json(const nlohmann::json& layout, const GraphSketch& sketch,
     return std::llround(std::stod(text(object, key)) * 72);
   };
   std::unordered_map<std::string_view, const Box*> boxes;
-  for (const auto& mark : sketch.marks) {
+  for (const auto& mark : sketch) {
     if (const Box* box = std::get_if<Box>(&mark)) boxes.emplace(box->id, box);
   }
   const std::vector<int64_t> size = points_of(text(layout, "bb"), 0);
@@ -125,9 +121,10 @@ Json level_json(const nlohmann::json& layout, const GraphSketch& sketch,
     }
     const Box& box = *boxes.at(object.at("name").get_ref<const std::string&>());
     const std::vector<int64_t> middle = points_of(text(object, "pos"), height);
-    level["boxes"].push_back({kind_of_box(box.kind), box.title, box.detail, middle.at(0),
-                              middle.at(1), inches(object, "width"), inches(object, "height"),
-                              runs_json(box.nodes), box.part ? levels.at(box.part) : 0});
+    level["boxes"].push_back({kBoxKinds[static_cast<size_t>(box.kind)], box.title, box.detail,
+                              middle.at(0), middle.at(1), inches(object, "width"),
+                              inches(object, "height"), runs_json(box.nodes),
+                              box.part ? levels.at(box.part) : 0});
   }
   for (const auto& edge : layout.value("edges", nlohmann::json::array())) {
     level["arrows"].push_back({box_index(edge.at("tail")), box_index(edge.at("head")),
@@ -145,7 +142,7 @@ Json levels_json(const Program& program, const SvgOptions& options) {
   std::string text;
   for (size_t i = 0; i < parts.size(); ++i) {
     const GraphSketch& sketch = sketches.emplace_back(book.draw(*parts[i], /*depth=*/1));
-    for (const auto& mark : sketch.marks) {
+    for (const auto& mark : sketch) {
       const Box* box = std::get_if<Box>(&mark);
       if (box == nullptr || box->part == nullptr) continue;
       levels.emplace(box->part, parts.size());

@@ -17,7 +17,7 @@
 
 namespace torch_ir {
 
-// Uses `traits`, `groups` and `graphviz`. Throws as draw_svg does.
+// Uses `traits`, `groups` and `graphviz`. Throws as draw_picture does.
 std::string graph_data(const Program& program, const SvgOptions& options = {});
 
 }  // namespace torch_ir

@@ -1,6 +1,7 @@
 #include "torch_ir/visualize/mermaid.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <ranges>
 #include <string_view>
@@ -15,25 +16,17 @@
 namespace torch_ir {
 namespace {
 
-std::pair<std::string, std::string> brackets(BoxKind kind) {
-  switch (kind) {
-    case BoxKind::kInput:
-    case BoxKind::kWeight:
-      return {R"([/")", R"("/])"};
-    case BoxKind::kOutput:
-      return {R"([\")", R"("/])"};
-    case BoxKind::kOperator:
-    case BoxKind::kNote:
-      return {R"([")", R"("])"};
-    case BoxKind::kModule:
-      return {R"([[")", R"("]])"};
-  }
-  return {};
-}
+// The shapes of boxes, by kind.
+constexpr std::pair<const char*, const char*> kBrackets[] = {
+    /*kInput=*/{R"([/")", R"("/])"},  /*kOperator=*/{R"([")", R"("])"},
+    /*kModule=*/{R"([[")", R"("]])"}, /*kWeight=*/{R"([/")", R"("/])"},
+    /*kOutput=*/{R"([\")", R"("/])"}, /*kNote=*/{R"([")", R"("])"},
+};
+static_assert(std::size(kBrackets) == static_cast<size_t>(BoxKind::kNote) + 1);
 
 struct MermaidLine {
   std::string operator()(const Box& box) const {
-    const auto [open, close] = brackets(box.kind);
+    const auto [open, close] = kBrackets[static_cast<size_t>(box.kind)];
     const std::string detail = box.detail.empty() ? "" : "<br/>" + mermaid_label(box.detail);
     return box.id + open + mermaid_label(box.title) + detail + close;
   }
@@ -52,14 +45,8 @@ struct MermaidLine {
 
 std::string write_mermaid(const GraphSketch& sketch) {
   std::string text = "flowchart TD\n";
-  for (const auto& mark : sketch.marks) text += "    " + std::visit(MermaidLine(), mark) + "\n";
+  for (const auto& mark : sketch) text += "    " + std::visit(MermaidLine(), mark) + "\n";
   return text;
-}
-
-// The largest number in [0, high] for which the monotonic `fits` holds; 0 if there is none.
-template <class Predicate>
-int64_t largest_that_fits(int64_t high, const Predicate& fits) {
-  return *std::ranges::partition_point(std::views::iota(int64_t{1}, high + 1), fits) - 1;
 }
 
 constexpr size_t kMaxOperators = 10;
@@ -88,7 +75,8 @@ MermaidFlowchart draw_mermaid(const Program& program, const MermaidOptions& opti
   const auto num_nodes = static_cast<int64_t>(part.num_nodes());
   // No text beyond the limits. Counts bytes, which are never fewer than characters.
   const auto write = [&](const GraphSketch& sketch) -> std::optional<std::string> {
-    if (sketch.num_arrows > options.max_edges) return std::nullopt;
+    const auto is_arrow = [](const auto& mark) { return std::holds_alternative<Arrow>(mark); };
+    if (std::ranges::count_if(sketch, is_arrow) > options.max_edges) return std::nullopt;
     std::string text = write_mermaid(sketch);
     if (static_cast<int64_t>(text.size()) > options.max_characters) return std::nullopt;
     return text;
@@ -104,8 +92,10 @@ MermaidFlowchart draw_mermaid(const Program& program, const MermaidOptions& opti
   }
 
   const auto draw = [&](int64_t count) { return book.draw_nodes(part, {count, count, count}); };
-  const int64_t count =
-      largest_that_fits(max_nodes, [&](int64_t it) { return write(draw(it)).has_value(); });
+  const auto fits = [&](int64_t count) { return write(draw(count)).has_value(); };
+  const auto counts = std::views::iota(int64_t{1}, max_nodes + 1);
+  // The largest that fits; 0 if there is none.
+  const int64_t count = *std::ranges::partition_point(counts, fits) - 1;
   return {.text = write_mermaid(draw(count)), .num_nodes = count};
 }
 

@@ -78,9 +78,8 @@ TEST(IrToMermaid, CutsToWhatGitHubDraws) {
   // Uses nearly all the edges that are allowed.
   EXPECT_GT(count_lines(many_edges, " -->"), 450);
 
-  const MermaidOptions any_number_of_nodes = {.max_nodes = 2000,
-                                              .max_edges = kGitHubMaxMermaidEdges,
-                                              .max_characters = kGitHubMaxMermaidCharacters};
+  MermaidOptions any_number_of_nodes = kReportMermaidOptions;
+  any_number_of_nodes.max_nodes = 2000;
   const IR long_names = layered_graph(2000, 1, std::string(90, 'n'));
   const std::string many_characters = ir_to_mermaid(long_names, any_number_of_nodes);
   EXPECT_TRUE(is_within_limits(many_characters));
@@ -94,9 +93,9 @@ TEST(IrToMermaid, DrawsModulesOfALargeGraph) {
     ir.nodes[i].op_type += std::to_string(i);
     ir.nodes[i].module = "end.<b>[" + std::to_string(i / 50) + "].\"" + std::to_string(i / 3);
   }
-  const MermaidFlowchart chart = draw_mermaid(
-      resolve(ir),
-      {.max_edges = kGitHubMaxMermaidEdges, .max_characters = kGitHubMaxMermaidCharacters});
+  MermaidOptions options = kReportMermaidOptions;
+  options.max_nodes = kAllNodes;
+  const MermaidFlowchart chart = draw_mermaid(resolve(ir), options);
   EXPECT_TRUE(chart.is_folded);
   EXPECT_EQ(chart.num_nodes, 300);
   EXPECT_TRUE(is_within_limits(chart.text));

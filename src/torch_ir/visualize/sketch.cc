@@ -38,9 +38,8 @@ std::string output_shapes_text(const Graph& graph, const Node& node) {
 class Sketcher {
  public:
   Sketcher(const Sketchbook& book, const Part& part, const SketchLimits& limits)
-      : graph_(book.graph_),
-        groups_(book.groups_),
-        is_weight_(book.is_weight_),
+      : book_(book),
+        graph_(book.graph_),
         part_(part),
         end_(part.end_of_first_copy()),
         limits_(limits),
@@ -97,7 +96,7 @@ class Sketcher {
   void find_border() {
     std::unordered_set<ValueId> used;
     const auto use = [&](ValueId id) {
-      if (is_weight_[id] || !is_made_before(id, part_.begin)) return;
+      if (book_.is_weight_[id] || !is_made_before(id, part_.begin)) return;
       if (used.insert(id).second) inputs_.push_back(id);
     };
     const bool is_whole = part_.begin == 0 && end_ == graph_.nodes.size();
@@ -125,12 +124,11 @@ class Sketcher {
     return found == sources_.end() ? nullptr : &found->second;
   }
 
-  void add_box(Box box) { sketch_.marks.emplace_back(std::move(box)); }
+  void add_box(Box box) { sketch_.emplace_back(std::move(box)); }
 
   void add_arrow(const std::string& from, const std::string& to, const std::string& label,
                  bool from_weight = false) {
-    sketch_.marks.emplace_back(Arrow{from, to, label, from_weight});
-    ++sketch_.num_arrows;
+    sketch_.emplace_back(Arrow{from, to, label, from_weight});
   }
 
   // Adds a box for `count` more of `what` (a plural in -s); returns its identifier.
@@ -139,8 +137,7 @@ class Sketcher {
     if (count == 1) what.remove_suffix(1);
     add_box({.kind = BoxKind::kNote,
              .id = id,
-             .title = "... " + std::to_string(count) + " more " + std::string(what) + " ...",
-             .detail = ""});
+             .title = "... " + std::to_string(count) + " more " + std::string(what) + " ..."});
     return id;
   }
 
@@ -212,11 +209,11 @@ class Sketcher {
     } else if (opened_.contains(&part)) {
       // Nodes that are merely drawn together get no frame.
       const bool is_framed = part.is_module || part.copies > 1;
-      if (is_framed) sketch_.marks.emplace_back(PartFrame{ids_.make("in_", part.title), title});
+      if (is_framed) sketch_.emplace_back(PartFrame{ids_.make("in_", part.title), title});
       if (is_framed) ++num_frames_;
       for (const Part& child : part.children) draw_part(child);
       if (is_framed) --num_frames_;
-      if (is_framed) sketch_.marks.emplace_back(PartFrameEnd());
+      if (is_framed) sketch_.emplace_back(PartFrameEnd());
       // The first copy stands for the others. Values from one copy to the next are not drawn.
       for (size_t i = part.end_of_first_copy(); i < part.end; ++i) {
         const size_t in_first = part.begin + (i - part.begin) % (part.num_nodes() / part.copies);
@@ -237,8 +234,9 @@ class Sketcher {
   }
 
   std::string group_of(const Part& part) const {
-    if (groups_.empty() || num_frames_ > 0) return "";
-    const std::span nodes = std::span(groups_).first(part.end_of_first_copy()).subspan(part.begin);
+    const std::vector<std::string>& groups = book_.groups_;
+    if (groups.empty() || num_frames_ > 0) return "";
+    const std::span nodes = std::span(groups).first(part.end_of_first_copy()).subspan(part.begin);
     return std::ranges::count(nodes, nodes.front()) == std::ssize(nodes) ? nodes.front() : "";
   }
 
@@ -319,9 +317,8 @@ class Sketcher {
   // Whether this is the first use of the value by the box.
   bool is_new(ValueId value, const std::string& to) { return uses_.emplace(value, to).second; }
 
+  const Sketchbook& book_;
   const Graph& graph_;
-  const std::vector<std::string>& groups_;
-  const std::vector<bool>& is_weight_;
   const Part& part_;
   const size_t end_;
   const SketchLimits limits_;

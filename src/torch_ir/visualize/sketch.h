@@ -25,7 +25,7 @@ struct Box {
   std::string id;
   // One line each (labels.h); `detail` may be empty.
   std::string title;
-  std::string detail;
+  std::string detail = {};
   // The name of the value or node in the graph, or the title of the part; empty for notes.
   std::string name = {};
   // The nodes that it stands for, in ascending order.
@@ -51,12 +51,9 @@ struct PartFrame {
 };
 struct PartFrameEnd {};
 
-struct GraphSketch {
-  // In drawing order: a node's box is followed by its weights and incoming arrows. If parts are
-  // folded, all arrows come last.
-  std::vector<std::variant<Box, Arrow, PartFrame, PartFrameEnd>> marks;
-  int64_t num_arrows = 0;
-};
+// In drawing order: a node's box is followed by its weights and incoming arrows. If parts are
+// folded, all arrows come last.
+using GraphSketch = std::vector<std::variant<Box, Arrow, PartFrame, PartFrameEnd>>;
 
 // Maximum numbers; one note stands for the rest of each.
 struct SketchLimits {

@@ -1,4 +1,4 @@
-// draw_svg and draw_png: draw pictures of a graph with Graphviz.
+// draw_picture: draws a picture of a graph with Graphviz.
 //
 // A graph of more than 60 nodes is drawn as its modules (mermaid.h). The boxes of an SVG
 // show their names under the mouse. The same graph, Graphviz and fonts give the same bytes.
@@ -31,10 +31,9 @@ struct SvgOptions {
   GraphvizOptions graphviz = {};
 };
 
-// Returns the SVG document of Graphviz. Throws Error if the module is unknown, or if Graphviz is
-// missing, fails or takes too long.
-std::string draw_svg(const Program& program, const SvgOptions& options = {});
-
-std::string draw_png(const Program& program, const SvgOptions& options = {});
+// Returns the file that Graphviz draws, in the format "svg" or "png". Throws Error if the module is
+// unknown, or if Graphviz is missing, fails or takes too long.
+std::string draw_picture(const Program& program, const std::string& format,
+                         const SvgOptions& options = {});
 
 }  // namespace torch_ir

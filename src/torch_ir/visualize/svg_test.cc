@@ -21,7 +21,7 @@ using testing::StartsWith;
 using testing::ThrowsMessage;
 
 std::string svg_of(const IR& ir, const SvgOptions& options = {}) {
-  return draw_svg(resolve(ir, GraphChecks::kStructure), options);
+  return draw_picture(resolve(ir, GraphChecks::kStructure), "svg", options);
 }
 
 size_t count(const std::string& text, const std::string& part) {
