@@ -125,10 +125,7 @@ std::string unknown_sizes_text(int64_t num_values) {
 Table operators_table(const GraphCost& cost) {
   Table table("lrrrr", {"Operator", "Nodes", "Multiply-adds", "Parameters", "Bytes of outputs"});
   for (const OperatorCost& op : cost.operators) {
-    const bool is_counted =
-        std::ranges::find(cost.totals.not_counted, op.op_type, &NotCounted::op_type) ==
-        cost.totals.not_counted.end();
-    table.add({code_cell(op.op_type), op.num_nodes, at_least_text(op.multiply_adds, is_counted),
+    table.add({code_cell(op.op_type), op.num_nodes, at_least_text(op.multiply_adds, op.is_counted),
                op.parameters, bytes_text(op.output_bytes)});
   }
   return table;

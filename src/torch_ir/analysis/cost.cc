@@ -94,37 +94,6 @@ Memories find_memories(const Graph& graph, KnownOperators& operators) {
   return memories;
 }
 
-struct Peak {
-  int64_t bytes = 0;
-  // Empty if the graph has no values.
-  std::string node = {};
-};
-
-Peak find_peak(const Graph& graph, const Memories& memories, const std::vector<int64_t>& inside) {
-  // For each memory, the last node that makes or reads it; for outputs, the end.
-  std::vector<size_t> last(graph.values.size());
-  for (ValueId id = 0; id < graph.values.size(); ++id) {
-    const Value& value = graph[id];
-    const size_t used = value.readers.empty() ? value.producer.value_or(0) : value.readers.back();
-    last[memories[id]] = std::max(last[memories[id]], used);
-  }
-  for (const ValueId output : graph.outputs) last[memories[output]] = graph.nodes.size();
-  std::vector<int64_t> ends(graph.nodes.size() + 1);
-  Peak peak;
-  int64_t alive = 0;
-  for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    for (const ValueId output : graph.nodes[i].outputs) {
-      if (memories[output] != output) continue;
-      const int64_t bytes = bytes_of(graph[output]).value_or(0);
-      alive += bytes;
-      ends[last[output]] += bytes;
-    }
-    if (alive + inside[i] > peak.bytes) peak = {alive + inside[i], graph.nodes[i].name};
-    alive -= ends[i];
-  }
-  return peak;
-}
-
 class Counter {
  public:
   explicit Counter(const Program& program) : program_(program) {}
@@ -137,17 +106,22 @@ class Counter {
       weights_.insert(weight.value);
       add_bytes(program_[weight.value], cost_.totals.weight_bytes);
     });
-    Peak peak = count_graph(program_);
+    const Peak peak = count_graph(program_);
     cost_.totals.peak_bytes = peak.bytes;
-    cost_.totals.peak_node = std::move(peak.node);
-    std::ranges::stable_sort(cost_.operators, [](const OperatorCost& a, const OperatorCost& b) {
-      return std::pair(a.multiply_adds, a.output_bytes) >
-             std::pair(b.multiply_adds, b.output_bytes);
+    cost_.totals.peak_node = peak.node;
+    std::ranges::stable_sort(cost_.operators, std::ranges::greater(), [](const OperatorCost& row) {
+      return std::pair(row.multiply_adds, row.output_bytes);
     });
     return std::move(cost_);
   }
 
  private:
+  struct Peak {
+    int64_t bytes = 0;
+    // Empty if the graph has no values.
+    std::string_view node = {};
+  };
+
   void add_bytes(const Value& value, int64_t& sum) {
     const std::optional<int64_t> bytes = bytes_of(value);
     if (bytes) sum += *bytes;
@@ -168,20 +142,37 @@ class Counter {
       cost_.totals.multiply_adds += cost.multiply_adds.value_or(0);
       cost_.nodes.push_back(std::move(cost));
     }
-    find_largest(graph, memories);
     return find_peak(graph, memories, inside);
   }
 
-  void find_largest(const Graph& graph, const Memories& memories) {
+  // Also finds the largest value.
+  Peak find_peak(const Graph& graph, const Memories& memories, const std::vector<int64_t>& inside) {
+    // For each memory, the last node that makes or reads it; for outputs, the end.
+    std::vector<size_t> last(graph.values.size());
+    for (ValueId id = 0; id < graph.values.size(); ++id) {
+      const Value& value = graph[id];
+      const size_t used = value.readers.empty() ? value.producer.value_or(0) : value.readers.back();
+      last[memories[id]] = std::max(last[memories[id]], used);
+    }
+    for (const ValueId output : graph.outputs) last[memories[output]] = graph.nodes.size();
     CostTotals& totals = cost_.totals;
-    for (const Node& node : graph.nodes) {
-      for (const ValueId output : node.outputs) {
+    std::vector<int64_t> ends(graph.nodes.size() + 1);
+    Peak peak;
+    int64_t alive = 0;
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+      for (const ValueId output : graph.nodes[i].outputs) {
+        if (memories[output] != output) continue;
         const int64_t bytes = bytes_of(graph[output]).value_or(0);
-        if (memories[output] != output || bytes <= totals.largest_bytes) continue;
+        alive += bytes;
+        ends[last[output]] += bytes;
+        if (bytes <= totals.largest_bytes) continue;
         totals.largest_bytes = bytes;
         totals.largest_value = graph[output].name;
       }
+      if (alive + inside[i] > peak.bytes) peak = {alive + inside[i], graph.nodes[i].name};
+      alive -= ends[i];
     }
+    return peak;
   }
 
   NodeCost count_node(const Graph& graph, const Node& node, const Memories& memories) {
@@ -191,6 +182,7 @@ class Counter {
     OperatorCost& row = cost_.operators[place->second];
     ++row.num_nodes;
     row.multiply_adds += cost.multiply_adds.value_or(0);
+    row.is_counted = row.is_counted && cost.multiply_adds;
     for (const ValueId output : node.outputs) {
       cost.output_bytes.push_back(bytes_of(graph[output]));
       row.output_bytes += cost.output_bytes.back().value_or(0);
@@ -211,7 +203,11 @@ class Counter {
   std::optional<int64_t> count_multiply_adds(const Graph& graph, const Node& node) {
     const MultiplyAdds formula = find_known(node.target, operators_).formula;
     if (formula == no_multiply_adds) return 0;
-    if (!node.graphs.empty()) return count_control_flow(node);
+    if (!node.graphs.empty()) {
+      // The operators inside are counted, but not in the total: the number of runs is unknown.
+      if (!has_multiply_adds(node)) return 0;
+      return not_counted(node, "the number of iterations depends on data");
+    }
     if (formula == nullptr) return not_counted(node, "unknown operator");
     try {
       if (const auto count = formula({graph, node}).value()) return count;
@@ -225,12 +221,6 @@ class Counter {
                                 std::ranges::any_of(node.outputs, has_unknown_size);
     return not_counted(
         node, depends_on_run ? "sizes differ from run to run" : "no formula for these arguments");
-  }
-
-  // The operators inside are counted, but not in the total: the number of runs is unknown.
-  std::optional<int64_t> count_control_flow(const Node& node) {
-    return has_multiply_adds(node) ? not_counted(node, "the number of iterations depends on data")
-                                   : std::optional<int64_t>(0);
   }
 
   bool has_multiply_adds(const Node& node) {

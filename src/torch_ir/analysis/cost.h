@@ -33,8 +33,9 @@ struct NodeCost {
 struct OperatorCost {
   std::string op_type = {};
   int64_t num_nodes = 0;
-  // Sum over the nodes whose multiply-adds are known.
+  // Sum over the nodes whose multiply-adds are known, and whether those of all are.
   int64_t multiply_adds = 0;
+  bool is_counted = true;
   // Each weight once, however many nodes of the operator read it.
   int64_t parameters = 0;
   // Sum over all outputs of known size.

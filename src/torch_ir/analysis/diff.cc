@@ -148,11 +148,6 @@ void set_weights(const Program& program, const Program& old, Origins& origins) {
   }
 }
 
-// Null for tensors.
-const Attribute* attribute_of(const Argument& argument) {
-  return std::get_if<Attribute>(&argument.value);
-}
-
 Attribute with_origins(const Argument& argument, const Origins& origins) {
   size_t i = 0;
   return with_values(std::get<Attribute>(argument.value), [&](const ValueRef& value) -> Attribute {
@@ -364,7 +359,7 @@ class GraphComparer {
 
   void compare_attributes(const Node& old, const Node& now) {
     for (const Argument& argument : now.arguments) {
-      const Attribute* after = attribute_of(argument);
+      const auto* after = std::get_if<Attribute>(&argument.value);
       const Attribute* before = old.find_attribute(argument.name);
       if (after == nullptr) continue;
       if (before != nullptr && with_origins(*old.find(argument.name), old_origins_) ==
@@ -375,7 +370,7 @@ class GraphComparer {
           before == nullptr ? "" : attribute_text(*before), attribute_text(*after));
     }
     for (const Argument& argument : old.arguments) {
-      const Attribute* before = attribute_of(argument);
+      const auto* before = std::get_if<Attribute>(&argument.value);
       if (before != nullptr && now.find_attribute(argument.name) == nullptr) {
         add(ChangeKind::kAttribute, now, argument.name, attribute_text(*before), {});
       }

@@ -57,8 +57,8 @@ enum class ChangeKind {
   kOutputChanged,
 };
 
-// "operator added", "attribute changed", ...
-std::string change_kind_name(ChangeKind kind);
+// "operator added", "attribute changed", ...; in the plural, "operators added".
+std::string change_kind_name(ChangeKind kind, bool is_plural = false);
 
 struct Change {
   ChangeKind kind = ChangeKind::kModelName;

@@ -282,18 +282,13 @@ std::vector<Program> reference_graphs() {
 }
 
 ChangeKind mirrored(ChangeKind kind) {
-  switch (kind) {
-    case ChangeKind::kOperatorAdded:
-      return ChangeKind::kOperatorRemoved;
-    case ChangeKind::kOperatorRemoved:
-      return ChangeKind::kOperatorAdded;
-    case ChangeKind::kOutputAdded:
-      return ChangeKind::kOutputRemoved;
-    case ChangeKind::kOutputRemoved:
-      return ChangeKind::kOutputAdded;
-    default:
-      return kind;
+  using enum ChangeKind;
+  for (const auto& [added, removed] :
+       {std::pair(kOperatorAdded, kOperatorRemoved), {kOutputAdded, kOutputRemoved}}) {
+    if (kind == added) return removed;
+    if (kind == removed) return added;
   }
+  return kind;
 }
 
 // The reverse comparison has the same kinds, with additions and removals swapped.

@@ -24,7 +24,21 @@ constexpr std::string_view kKindNames[] = {
 };
 static_assert(std::size(kKindNames) == static_cast<size_t>(ChangeKind::kOutputChanged) + 1);
 
-std::string kind_name(ChangeKind kind, bool is_plural) {
+// "2 operators added, 1 attribute changed"
+std::string counts_text(const std::vector<Change>& changes) {
+  std::map<ChangeKind, size_t> counts;
+  for (const Change& change : changes) ++counts[change.kind];
+  std::string text;
+  for (const auto& [kind, count] : counts) {
+    text +=
+        fmt::format("{}{} {}", text.empty() ? "" : ", ", count, change_kind_name(kind, count != 1));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string change_kind_name(ChangeKind kind, bool is_plural) {
   std::string name;
   for (const char c : kKindNames[static_cast<size_t>(kind)]) {
     name += c != '#' ? std::string(1, c) : is_plural ? "s" : "";
@@ -32,42 +46,20 @@ std::string kind_name(ChangeKind kind, bool is_plural) {
   return name;
 }
 
-bool is_of_operator(ChangeKind kind) {
-  return kind >= ChangeKind::kAttribute && kind <= ChangeKind::kShape;
-}
-
-// "2 operators added, 1 attribute changed"
-std::string counts_text(const std::vector<Change>& changes) {
-  std::map<ChangeKind, size_t> counts;
-  for (const Change& change : changes) ++counts[change.kind];
-  std::string text;
-  for (const auto& [kind, count] : counts) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, kind_name(kind, count != 1));
-  }
-  return text;
-}
-
-// Whether the name of the kind already says that there was nothing before, or is nothing after.
-bool is_one_sided(ChangeKind kind) {
-  const std::string name = change_kind_name(kind);
-  return name.ends_with(" added") || name.ends_with(" removed");
-}
-
-}  // namespace
-
-std::string change_kind_name(ChangeKind kind) { return kind_name(kind, /*is_plural=*/false); }
-
 std::string change_text(const Change& change) {
+  const std::string kind = change_kind_name(change.kind);
+  const bool is_of_operator =
+      change.kind >= ChangeKind::kAttribute && change.kind <= ChangeKind::kShape;
+  // Whether the kind already says that there was nothing before, or is nothing after.
+  const bool is_one_sided = kind.ends_with(" added") || kind.ends_with(" removed");
   std::string heading = printable(change.name);
   if (!change.op_type.empty()) heading += " (" + printable(change.op_type) + ")";
-  std::string text = is_of_operator(change.kind)
-                         ? heading + ":"
-                         : fmt::format("{}: {}", change_kind_name(change.kind), heading);
+  std::string text = is_of_operator ? heading + ":" : fmt::format("{}: {}", kind, heading);
   if (!change.property.empty()) text += " " + printable(change.property);
   if (text.ends_with(": ")) text.pop_back();
   if (!change.before.empty() && !change.after.empty()) {
     text += fmt::format(" {} -> {}", printable(change.before), printable(change.after));
-  } else if (!is_one_sided(change.kind)) {
+  } else if (!is_one_sided) {
     text += change.after.empty() ? fmt::format(" {} -> nothing", printable(change.before))
                                  : fmt::format(" nothing -> {}", printable(change.after));
   } else if (!change.before.empty() || !change.after.empty()) {

@@ -37,16 +37,6 @@ namespace {
 
 Count size_of(int64_t size) { return size == kDynamicSize ? Count::unknown() : Count(size); }
 
-}  // namespace
-
-Count count_elements(const Value& value) {
-  Count elements = 1;
-  for (const int64_t size : value.shape) elements = elements * size_of(size);
-  return elements;
-}
-
-namespace {
-
 // Thrown for missing arguments; the count is then unknown.
 struct Missing : std::exception {};
 
@@ -56,6 +46,13 @@ const Kind& argument_of(const NodeCall& call, std::string_view name) {
   const Kind* value = argument == nullptr ? nullptr : std::get_if<Kind>(&argument->value);
   if (value == nullptr) throw Missing();
   return *value;
+}
+
+template <class Kind>
+const Kind& content_of(const Attribute& attribute) {
+  const Kind* content = attribute.get_if<Kind>();
+  if (content == nullptr) throw Missing();
+  return *content;
 }
 
 const Value& tensor(const NodeCall& call, std::string_view argument) {
@@ -112,21 +109,10 @@ Count linear(const NodeCall& call) {
   return elements(call, "input") * (is_vector ? Count(1) : size(call, "weight", 0));
 }
 
-std::vector<int64_t> integers(const NodeCall& call, std::string_view argument) {
-  std::vector<int64_t> values;
-  const auto* list = argument_of<Attribute>(call, argument).get_if<Attribute::List>();
-  if (list == nullptr) throw Missing();
-  for (const Attribute& item : *list) {
-    const auto* value = item.get_if<int64_t>();
-    if (value == nullptr) throw Missing();
-    values.push_back(*value);
-  }
-  return values;
-}
-
 Count tensordot(const NodeCall& call) {
   Count count = output_elements(call);
-  for (const int64_t dim : integers(call, "dims_self")) count = count * size(call, "self", dim);
+  const auto& dims = content_of<Attribute::List>(argument_of<Attribute>(call, "dims_self"));
+  for (const Attribute& dim : dims) count = count * size(call, "self", content_of<int64_t>(dim));
   return count;
 }
 
@@ -155,13 +141,11 @@ bool is_in_result(char label, const std::string& equation) {
 }
 
 Count einsum(const NodeCall& call) {
-  const auto* text = argument_of<Attribute>(call, "equation").get_if<std::string>();
+  auto equation = content_of<std::string>(argument_of<Attribute>(call, "equation"));
   const std::vector<const Value*> operands = tensors(call, "tensors");
-  if (text == nullptr) throw Missing();
   if (operands.size() < 2) return 0;
   // The order of multiplication is open for more operands.
   if (operands.size() > 2) return Count::unknown();
-  std::string equation = *text;
   std::erase(equation, ' ');
   const std::string terms = equation.substr(0, equation.find("->"));
   const size_t comma = terms.find(',');
@@ -236,17 +220,13 @@ Count transformer_layer(const NodeCall& call) {
 
 // Recurrent layers: every matrix counts once per step of each sequence.
 
-Count of_matrices(const std::vector<const Value*>& weights) {
-  Count count = 0;
-  for (const Value* weight : weights) {
-    if (weight->shape.size() == 2) count = count + count_elements(*weight);
-  }
-  return count;
-}
-
 Count of_steps(const NodeCall& call, std::string_view input,
                const std::vector<const Value*>& weights) {
-  return elements(call, input) / size(call, input, -1) * of_matrices(weights);
+  Count matrices = 0;
+  for (const Value* weight : weights) {
+    if (weight->shape.size() == 2) matrices = matrices + count_elements(*weight);
+  }
+  return elements(call, input) / size(call, input, -1) * matrices;
 }
 
 // The input may be packed.
@@ -287,6 +267,12 @@ bool makes_no_tensor(const c10::FunctionSchema& schema) {
 }
 
 }  // namespace
+
+Count count_elements(const Value& value) {
+  Count elements = 1;
+  for (const int64_t size : value.shape) elements = elements * size_of(size);
+  return elements;
+}
 
 Count no_multiply_adds(const NodeCall& /*call*/) { return 0; }
 

@@ -39,12 +39,11 @@ std::optional<int64_t> count_buffer_elements(const Program& program) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, int64_t>> count_operators(const Graph& graph) {
+Counts count_operators(const Graph& graph) {
   Counts counts;
   std::unordered_map<std::string_view, size_t> places;
   count_operators(graph, counts, places);
-  std::stable_sort(counts.begin(), counts.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(counts, std::ranges::greater(), &Counts::value_type::second);
   return counts;
 }
 

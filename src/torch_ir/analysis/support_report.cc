@@ -75,9 +75,8 @@ std::vector<MissingOperator> count_missing(const std::vector<GraphSupport>& grap
   }
   std::vector<MissingOperator> missing;
   for (auto& [op_type, sum] : sums) missing.push_back(std::move(sum));
-  std::ranges::stable_sort(missing, [](const MissingOperator& a, const MissingOperator& b) {
-    return std::tie(a.num_graphs, a.num_unlocked, a.num_calls) >
-           std::tie(b.num_graphs, b.num_unlocked, b.num_calls);
+  std::ranges::stable_sort(missing, std::ranges::greater(), [](const MissingOperator& one) {
+    return std::tuple(one.num_graphs, one.num_unlocked, one.num_calls);
   });
   return missing;
 }

@@ -153,12 +153,9 @@ std::string operators_table(const GraphCost& cost) {
   TextRows rows = {
       {"  ", " nodes", "       multiply-adds", "          parameters", "    bytes of outputs"}};
   for (const OperatorCost& op : cost.operators) {
-    const bool is_counted =
-        std::ranges::find(cost.totals.not_counted, op.op_type, &NotCounted::op_type) ==
-        cost.totals.not_counted.end();
     const bool knows_bytes = op.output_bytes != 0 || cost.totals.num_unknown_sizes == 0;
     rows.push_back({"  " + printable(op.op_type), std::to_string(op.num_nodes),
-                    known_part(op.multiply_adds, is_counted),
+                    known_part(op.multiply_adds, op.is_counted),
                     with_thousands_separators(op.parameters),
                     known_part(op.output_bytes, knows_bytes)});
   }
