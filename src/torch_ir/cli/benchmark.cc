@@ -42,20 +42,6 @@ struct BenchmarkArguments {
   bool json = false;
 };
 
-// Restores the threads after the command, since tests run several in one process.
-class ThreadsGuard {
- public:
-  explicit ThreadsGuard(int64_t threads) {
-    if (threads != 0) at::set_num_threads(static_cast<int>(threads));
-  }
-  ~ThreadsGuard() { at::set_num_threads(old_); }
-  ThreadsGuard(const ThreadsGuard&) = delete;
-  ThreadsGuard& operator=(const ThreadsGuard&) = delete;
-
- private:
-  int old_ = at::get_num_threads();
-};
-
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -103,7 +89,7 @@ void time_runs(const ExecutionPlan& plan, const std::vector<at::Tensor>& inputs,
 
 int run_benchmark(const BenchmarkArguments& arguments, Console& console) {
   Progress progress(console);
-  const ThreadsGuard threads(arguments.threads);
+  if (arguments.threads != 0) at::set_num_threads(static_cast<int>(arguments.threads));
   const ExecutionOptions& options = arguments.execution.options;
   BenchmarkReport report;
   run_graph_file(arguments.execution, console, [&](const RunnableGraph& file) {

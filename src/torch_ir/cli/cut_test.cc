@@ -21,10 +21,6 @@ using Json = nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-std::string archive_of(const std::string& name) {
-  return "src/torch_ir/exporter/pt2/testdata/" + name;
-}
-
 class CutCommandTest : public CliTest {
  protected:
   Outcome cut(std::vector<std::string> arguments) const {
@@ -75,7 +71,7 @@ class CutCommandTest : public CliTest {
 };
 
 TEST_F(CutCommandTest, WritesACaseForEachDifferentCall) {
-  const Outcome outcome = cut({archive_of("small.pt2")});
+  const Outcome outcome = cut({archive("small.pt2")});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(outcome.out, StartsWith(suite_ + ": "));
@@ -99,7 +95,7 @@ TEST_F(CutCommandTest, WritesACaseForEachDifferentCall) {
 TEST_F(CutCommandTest, TakesEveryKindOfArchive) {
   for (const char* name : {"layout_2_7.pt2", "mutations.pt2", "dynamic.pt2", "recurrent.pt2",
                            "control_flow.pt2", "lists.pt2", "signature.pt2", "wrappers.pt2"}) {
-    made({archive_of(name)});
+    made({archive(name)});
     EXPECT_FALSE(cases().empty()) << name;
     expect_that_each_passes();
   }
@@ -123,7 +119,7 @@ TEST_F(CutCommandTest, TakesTheUsersTensors) {
 }
 
 TEST_F(CutCommandTest, WritesEachCallOfSeveralModelsOnce) {
-  made({archive_of("layout_2_7.pt2"), archive_of("layout_2_8.pt2")});
+  made({archive("layout_2_7.pt2"), archive("layout_2_8.pt2")});
   EXPECT_THAT(read_file(suite_ + "/README.md"), HasSubstr("# Cases of 2 models\n"));
   for (const CaseInfo& info : cases()) {
     const auto count = [&](const char* model) {
@@ -133,47 +129,45 @@ TEST_F(CutCommandTest, WritesEachCallOfSeveralModelsOnce) {
   }
 }
 
-TEST_F(CutCommandTest, WritesANodeAsACase) {
-  EXPECT_EQ(made({archive_of("small.pt2"), "--node", "linear"}), suite_ + ": 1 case of 1 part\n");
-  const Case part = load_case(suite_);
-  ASSERT_EQ(part.program->nodes.size(), 1u);
-  EXPECT_EQ(part.program->nodes[0].name, "linear");
-  printed({"verify", suite_ + "/ir.json", "--weights", suite_ + "/weights.safetensors", "--inputs",
-           suite_ + "/inputs.safetensors", "--expected", suite_ + "/expected.safetensors"});
-}
-
-// Its nodes are one group; values inside it are no outputs.
-TEST_F(CutCommandTest, WritesModulesAndRangesAsCases) {
-  const std::string archive = archive_of("small.pt2");
-  made({archive, "--from", "linear", "--to", "linear"});
-  EXPECT_EQ(load_case(suite_).program->nodes.size(), 1u);
-  made({archive, "--module", "linear"});
-  EXPECT_EQ(load_case(suite_).program->nodes.size(), 1u);
+// The nodes of a module or a range are one group; values inside it are no outputs.
+TEST_F(CutCommandTest, WritesNodesModulesAndRangesAsCases) {
+  const std::string small = archive("small.pt2");
+  const std::vector<std::string> parts[] = {{small, "--node", "linear"},
+                                            {small, "--module", "linear"},
+                                            {small, "--from", "linear", "--to", "linear"}};
+  for (const std::vector<std::string>& arguments : parts) {
+    EXPECT_EQ(made(arguments), suite_ + ": 1 case of 1 part\n");
+    const Case part = load_case(suite_);
+    ASSERT_EQ(part.program->nodes.size(), 1u);
+    EXPECT_EQ(part.program->nodes[0].name, "linear");
+    printed({"verify", suite_ + "/ir.json", "--weights", suite_ + "/weights.safetensors",
+             "--inputs", suite_ + "/inputs.safetensors", "--expected",
+             suite_ + "/expected.safetensors"});
+  }
   fs::remove_all(suite_);
   made({masked_linear().graph, "--node", "linear", "--node", "mul"});
   EXPECT_EQ(cases().size(), 2u);
 }
 
 TEST_F(CutCommandTest, SaysThatPartsShareANode) {
-  const Outcome outcome = cut({archive_of("small.pt2"), "--node", "linear", "--module", "linear"});
+  const Outcome outcome = cut({archive("small.pt2"), "--node", "linear", "--module", "linear"});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(outcome.out, suite_ + ": 1 case of 2 parts\n");
   EXPECT_THAT(outcome.err, HasSubstr("not every part became a case: it shares a node"));
 }
 
 TEST_F(CutCommandTest, RefusesPartsThatAreNotThere) {
-  const std::string archive = archive_of("small.pt2");
-  expect_failed(cut({archive, "--node", "linaer"}),
+  const std::string small = archive("small.pt2");
+  expect_failed(cut({small, "--node", "linaer"}),
                 HasSubstr("unknown node 'linaer'; did you mean 'linear'?"));
-  expect_failed(cut({archive, "--module", "encoder"}),
-                HasSubstr("no node is in a module 'encoder'"));
-  expect_refused(cut({archive, "--from", "linear"}), "give both --from and --to");
+  expect_failed(cut({small, "--module", "encoder"}), HasSubstr("no node is in a module 'encoder'"));
+  expect_refused(cut({small, "--from", "linear"}), "give both --from and --to");
   EXPECT_FALSE(fs::exists(suite_));
 }
 
 // A case in the folder is replaced, and so are the cases of a suite.
 TEST_F(CutCommandTest, WritesOverNoneOfItsInputs) {
-  const std::string archive = archive_of("small.pt2");
+  const std::string small = archive("small.pt2");
   const auto expect_refused_in_place = [&](const std::string& input,
                                            const std::vector<std::string>& arguments) {
     const auto before = suite_files();
@@ -181,27 +175,27 @@ TEST_F(CutCommandTest, WritesOverNoneOfItsInputs) {
                                        "'; write elsewhere");
     EXPECT_EQ(suite_files(), before);
   };
-  made({archive, "--node", "linear"});
+  made({small, "--node", "linear"});
   const std::string graph = suite_ + "/ir.json";
   expect_refused_in_place(graph, {graph, "--node", "linear"});
   const std::string weights = suite_ + "/weights.safetensors";
-  expect_refused_in_place(weights, {archive, "--node", "linear", "--weights", weights});
+  expect_refused_in_place(weights, {small, "--node", "linear", "--weights", weights});
   fs::remove_all(suite_);
-  made({archive});
+  made({small});
   const std::string of_case = case_folder(suite_, cases().at(0).name) + "/ir.json";
   expect_refused_in_place(of_case, {of_case});
 }
 
 TEST_F(CutCommandTest, KeepsAnEarlierSuiteWhereItFails) {
-  made({archive_of("small.pt2")});
+  made({archive("small.pt2")});
   const auto before = suite_files();
   const std::string text = file("notes.json", "no graph");
-  expect_failed(cut({archive_of("lists.pt2"), text}), StartsWith("torch-ir: " + text + ": "));
+  expect_failed(cut({archive("lists.pt2"), text}), StartsWith("torch-ir: " + text + ": "));
   EXPECT_EQ(suite_files(), before);
 }
 
 TEST_F(CutCommandTest, KeepsAnEarlierCaseWhereItFails) {
-  const std::vector<std::string> arguments = {archive_of("small.pt2"), "--node", "linear"};
+  const std::vector<std::string> arguments = {archive("small.pt2"), "--node", "linear"};
   made(arguments);
   fs::remove(suite_ + "/inputs.safetensors");
   fs::create_directories(suite_ + "/inputs.safetensors/folder");
@@ -233,7 +227,7 @@ TEST_F(CutCommandTest, TakesTensorsForOneGraphOnly) {
   const MaskedLinear model = masked_linear();
   for (const auto& [flag, file] :
        {std::pair("--inputs", model.inputs), {"--weights", model.weights}}) {
-    expect_refused(cut({model.graph, archive_of("small.pt2"), flag, file}),
+    expect_refused(cut({model.graph, archive("small.pt2"), flag, file}),
                    "parts, --inputs and --weights belong to one graph, but several are given; cut "
                    "them one by one");
     EXPECT_FALSE(fs::exists(suite_));

@@ -57,9 +57,9 @@ void print(const GraphDiff& diff, bool all, std::ostream& out) {
 
 int run_diff(const DiffArguments& arguments, Console& console) {
   const bool has_values = is_pt2_archive(arguments.old) && is_pt2_archive(arguments.now);
+  const WeightBytes bytes = has_values ? WeightBytes::kChecked : WeightBytes::kUnread;
   const auto load = [&](const std::string& path) {
-    return load_shown_graph(path, arguments.program, console,
-                            has_values ? WeightBytes::kChecked : WeightBytes::kUnread);
+    return load_graph_file(path, arguments.program, bytes, &console);
   };
   const GraphFile old = load(arguments.old);
   const GraphFile now = load(arguments.now);

@@ -205,7 +205,8 @@ std::string to_text(const Program& program, const IRSummary& summary, const Size
 
 int run_info(const InfoArguments& arguments, Console& console) {
   refuse_to_overwrite(arguments.output, {arguments.file});
-  const GraphFile shown = load_shown_graph(arguments.file, arguments.program, console);
+  const GraphFile shown =
+      load_graph_file(arguments.file, arguments.program, WeightBytes::kUnread, &console);
   const Program& program = *shown.content.program;
   const IRSummary summary = summarize(program);
   const SizedCost cost = cost_of_file(shown);

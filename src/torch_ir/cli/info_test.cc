@@ -17,9 +17,10 @@ using testing::StartsWith;
 
 using InfoTest = CliTest;
 
-TEST_F(InfoTest, PrintsTheSummaryOfTheSpecification) {
-  EXPECT_THAT(printed({"info", graph_file("model.json", deep_resnet_graph())}),
-              StartsWith(R"(Model: DeepResNet
+// The specification has the summary.
+TEST_F(InfoTest, PrintsASummaryAndCosts) {
+  const std::string out = printed({"info", graph_file("model.json", deep_resnet_graph())});
+  EXPECT_THAT(out, StartsWith(R"(Model: DeepResNet
 Nodes: 27
 Inputs: 1
 Outputs: 1
@@ -42,12 +43,7 @@ Op distribution:
   aten.linear.default: 1
 
 Buffers among the parameters: 455
-)"));
-}
 
-TEST_F(InfoTest, SaysWhatTheGraphCosts) {
-  const std::string out = printed({"info", graph_file("model.json", deep_resnet_graph())});
-  EXPECT_THAT(out, HasSubstr(R"(
 Costs:
   Multiply-adds: 57,508,160
   Weights: 230,496 bytes
@@ -106,7 +102,7 @@ TEST_F(InfoTest, NamesWhatItCouldNotCount) {
 }
 
 TEST_F(InfoTest, CountsADynamicArchiveAtTheSizesOfItsExampleInputs) {
-  const Outcome info = torch_ir({"info", "src/torch_ir/exporter/pt2/testdata/dynamic.pt2"});
+  const Outcome info = torch_ir({"info", archive("dynamic.pt2")});
   EXPECT_THAT(info.out,
               testing::ContainsRegex("With [a-z0-9]+ = [0-9]+, as in the example inputs\n"));
   EXPECT_THAT(info.out, testing::Not(HasSubstr("unknown")));
@@ -120,9 +116,12 @@ TEST_F(InfoTest, TakesAFileThatIsCalledAnArchiveForOne) {
   const std::string weights = tensor_file("weights.safetensors", {{"w", at::zeros({2})}});
   expect_refused(torch_ir({"info", weights}),
                  weights + ": is a safetensors file, which holds weights but no graph" + advice);
-  for (const char* name : {"empty.pt2", "empty.json"}) {
+  for (const char* name : {"other.pt2", "other.json", "other.onnx"}) {
     const std::string empty = file(name, "");
     expect_refused(torch_ir({"info", empty}), empty + ": is empty" + advice);
+    const std::string onnx = file(name, "\x08\x0a\x12\x07pytorch\x1a\x06");
+    expect_refused(torch_ir({"info", onnx}),
+                   onnx + ": is an ONNX model; use the PyTorch model that it was converted from");
   }
   EXPECT_THAT(torch_ir({"info", file("text.json", "text")}).err, HasSubstr("not valid JSON"));
 }

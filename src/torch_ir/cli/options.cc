@@ -14,8 +14,6 @@
 namespace torch_ir {
 namespace {
 
-constexpr const char* kMalformed = "is not well formed";
-
 // "m.json is not well formed: PROBLEM (and 2 more: see 'torch-ir validate m.json')"
 std::string describe(const std::string& path, const std::string& verdict,
                      const std::vector<std::string>& problems) {
@@ -25,11 +23,6 @@ std::string describe(const std::string& path, const std::string& verdict,
             path + "')";
   }
   return text;
-}
-
-// Whether errors should come from the reader of archives.
-bool is_called_archive(const std::string& path) {
-  return path.ends_with(".pt2") || path.ends_with(".safetensors");
 }
 
 }  // namespace
@@ -55,31 +48,25 @@ void add_graph_argument(CLI::App& parser, std::string& path, std::string& progra
 }
 
 GraphFile read_graph_file(const std::string& path, const std::string& program, WeightBytes bytes) {
-  if (is_pt2_archive(path) || is_called_archive(path)) return read_archive(path, program, bytes);
+  // Then errors should come from the reader of archives.
+  const bool is_called_archive = path.ends_with(".pt2") || path.ends_with(".safetensors");
+  if (is_pt2_archive(path) || is_called_archive) return read_archive(path, program, bytes);
   if (!program.empty()) throw Error(path + ": --program needs an archive (.pt2)");
   return read_graph(path);
 }
 
-GraphFile load_graph_file(const std::string& path, const std::string& program, WeightBytes bytes) {
+GraphFile load_graph_file(const std::string& path, const std::string& program, WeightBytes bytes,
+                          Console* console) {
   GraphFile file = read_graph_file(path, program, bytes);
   Resolution resolved = try_resolve(file.ir);
-  if (!resolved.problems.empty()) {
-    throw ValidationError(describe(path, kMalformed, resolved.problems));
+  if (const std::vector<std::string> problems = resolved.problems; !problems.empty()) {
+    if (console != nullptr) resolved = try_resolve(file.ir, GraphChecks::kStructure);
+    if (!resolved.problems.empty()) {
+      throw ValidationError(describe(path, "is not well formed", problems));
+    }
+    console->warn(describe(path, "cannot be run", problems));
   }
   file.content = file.content.with(std::move(resolved.program));
-  return file;
-}
-
-GraphFile load_shown_graph(const std::string& path, const std::string& program, Console& console,
-                           WeightBytes bytes) {
-  GraphFile file = read_graph_file(path, program, bytes);
-  Resolution shown = try_resolve(file.ir);
-  if (const std::vector<std::string> problems = shown.problems; !problems.empty()) {
-    shown = try_resolve(file.ir, GraphChecks::kStructure);
-    if (!shown.problems.empty()) throw ValidationError(describe(path, kMalformed, problems));
-    console.warn(describe(path, "cannot be run", problems));
-  }
-  file.content = file.content.with(std::move(shown.program));
   return file;
 }
 
@@ -144,20 +131,15 @@ void refuse_to_overwrite(const std::string& output, const std::vector<std::strin
   for (const std::string& input : inputs) {
     // A missing file equals no other; reading it reports the problem.
     std::error_code ignored;
-    if (output.empty() || input.empty() || !std::filesystem::equivalent(output, input, ignored)) {
-      continue;
-    }
+    if (!std::filesystem::equivalent(output, input, ignored)) continue;
     throw Error(output + ": writing there would overwrite the input '" + input +
                 "'; write elsewhere");
   }
 }
 
 void write_result(const std::string& output, const std::string& text, Console& console) {
-  if (output.empty()) {
-    console.out() << text;
-  } else {
-    write_file(output, text);
-  }
+  if (!output.empty()) return write_file(output, text);
+  console.out() << text;
 }
 
 }  // namespace torch_ir

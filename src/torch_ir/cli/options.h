@@ -32,14 +32,11 @@ void add_graph_argument(CLI::App& parser, std::string& path, std::string& progra
 // file must be an archive. Throws Error for `program` without an archive.
 GraphFile read_graph_file(const std::string& path, const std::string& program, WeightBytes bytes);
 
-// The same, with the program of the document.
-// Throws ValidationError, with the first problem, for an IR that is not well formed.
-GraphFile load_graph_file(const std::string& path, const std::string& program, WeightBytes bytes);
-
-// The same, but only warns about nodes that do not fit their operators. For commands that show
-// graphs without running them.
-GraphFile load_shown_graph(const std::string& path, const std::string& program, Console& console,
-                           WeightBytes bytes = WeightBytes::kUnread);
+// The same, with the program of the document. Throws ValidationError, with the first problem, for
+// an IR that is not well formed. With `console`, for commands that show graphs without running
+// them, only warns about nodes that do not fit their operators.
+GraphFile load_graph_file(const std::string& path, const std::string& program, WeightBytes bytes,
+                          Console* console = nullptr);
 
 // --weights, and --weights-key for a checkpoint that holds several state dicts.
 struct WeightsArguments {

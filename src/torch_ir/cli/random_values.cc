@@ -46,10 +46,8 @@ at::Tensor random_tensor(const Program& program, const Value& value, const std::
 
 ValueRange weight_range(const Value& placeholder, const std::string& name) {
   const bool is_buffer = placeholder.name.starts_with("b_");
-  if (is_buffer) {
-    if (const auto range = buffer_range(name)) return *range;
-  }
-  return parameter_range(name, placeholder.shape);
+  const std::optional<ValueRange> range = is_buffer ? buffer_range(name) : std::nullopt;
+  return range ? *range : parameter_range(name, placeholder.shape);
 }
 
 }  // namespace

@@ -137,25 +137,12 @@ int dispatch(std::vector<std::string> arguments, Console& console) {
   return kDone;
 }
 
-int run(const std::vector<std::string>& arguments, Console& console) {
-  try {
-    return dispatch(arguments, console);
-  } catch (const c10::Error& error) {
-    console.fail(error.what_without_backtrace());
-  } catch (const std::exception& error) {
-    console.fail(error.what());
-  }
-  return kBadInput;
-}
-
-std::ostream& nowhere() {
-  static std::ostream stream(nullptr);
-  return stream;
-}
-
 }  // namespace
 
-std::ostream& Console::talk() { return quiet_ ? nowhere() : out_; }
+std::ostream& Console::talk() {
+  static std::ostream nowhere(nullptr);
+  return quiet_ ? nowhere : out_;
+}
 
 void Console::warn(const std::string& message, bool is_about_checks) {
   if (quiet_ && !is_about_checks) return;
@@ -178,7 +165,14 @@ int run_cli(const std::vector<std::string>& arguments, std::ostream& out, std::o
   Console console(out, err);
   ConsoleWarnings warnings(console);
   const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
-  const int status = run(arguments, console);
+  int status = kBadInput;
+  try {
+    status = dispatch(arguments, console);
+  } catch (const c10::Error& error) {
+    console.fail(error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    console.fail(error.what());
+  }
   return finish_output(out, err, "torch-ir") ? status : kBadInput;
 }
 

@@ -13,10 +13,6 @@ using testing::HasSubstr;
 
 using RunCli = CliTest;
 
-void expect_usage_error(const std::vector<std::string>& arguments, const std::string& message) {
-  expect_refused(CliTest::torch_ir(arguments), message);
-}
-
 TEST_F(RunCli, PrintsHelpThatFitsATerminalForEveryCommand) {
   const std::string help = printed({"--help"});
   std::vector<std::string> pages = {help};
@@ -49,33 +45,18 @@ TEST_F(RunCli, PrintsItsVersion) {
 }
 
 TEST_F(RunCli, RefusesWhatItDoesNotKnowInOneLine) {
-  expect_usage_error({}, "a command is missing (see 'torch-ir --help')");
-  expect_usage_error({"--json"}, "'--json' without a command (see 'torch-ir --help')");
-  expect_usage_error(
-      {"vizualise", "m.json"},
-      "unknown command 'vizualise'; did you mean 'visualize'? (see 'torch-ir --help')");
-  expect_usage_error({"frobnicate"}, "unknown command 'frobnicate' (see 'torch-ir --help')");
-  expect_usage_error({"info", "m.json", "--jsn"},
-                     "unknown option '--jsn'; did you mean '--json'? (see 'torch-ir info --help')");
-  expect_usage_error({"compare", "a", "b", "--rto=1"},
-                     "unknown option '--rto'; did you mean '--rtol'? "
-                     "(see 'torch-ir compare --help')");
-  expect_usage_error({"info", "m.json", "--frobnicate"},
-                     "unknown option '--frobnicate' (see 'torch-ir info --help')");
-  expect_usage_error({"info"}, "FILE is required (see 'torch-ir info --help')");
-  expect_usage_error({"info", "a.json", "b.json"},
-                     "unexpected argument 'b.json' (see 'torch-ir info --help')");
-  expect_usage_error({"execute", "m.json", "--outputs", "y"},
-                     "--inputs is required (see 'torch-ir execute --help')");
-  expect_usage_error({"info", "a.json", "-o"},
-                     "--output needs a value (see 'torch-ir info --help')");
-  expect_usage_error({"info", "a.json", "-o", "b", "-o", "c"},
-                     "--output is given more than once (see 'torch-ir info --help')");
-  expect_usage_error({"info", "a.json", "-o", "--json"},
-                     "--output needs a value (see 'torch-ir info --help')");
-  expect_usage_error({"compare", "a", "b", "--rtol", "--atol", "1"},
-                     "--rtol needs a value (see 'torch-ir compare --help')");
-  expect_usage_error({"in\n\tfo\x1B[1m"}, "unknown command 'in fo [1m' (see 'torch-ir --help')");
+  // ParseArgumentsTest has the errors of arguments.
+  expect_refused(torch_ir({}), "a command is missing (see 'torch-ir --help')");
+  expect_refused(torch_ir({"--json"}), "'--json' without a command (see 'torch-ir --help')");
+  expect_refused(torch_ir({"vizualise", "m.json"}),
+                 "unknown command 'vizualise'; did you mean 'visualize'? (see 'torch-ir --help')");
+  expect_refused(torch_ir({"info", "m.json", "--jsn"}),
+                 "unknown option '--jsn'; did you mean '--json'? (see 'torch-ir info --help')");
+  expect_refused(torch_ir({"info"}), "FILE is required (see 'torch-ir info --help')");
+  expect_refused(torch_ir({"execute", "m.json", "--outputs", "y"}),
+                 "--inputs is required (see 'torch-ir execute --help')");
+  expect_refused(torch_ir({"in\n\tfo\x1B[1m"}),
+                 "unknown command 'in fo [1m' (see 'torch-ir --help')");
   const std::string err = torch_ir({std::string(5000, 'x')}).err;
   EXPECT_LE(err.size(), 401);
   EXPECT_THAT(err, testing::EndsWith("xx' (see 'torch-ir --help')\n"));

@@ -46,25 +46,5 @@ TEST_F(ValidateTest, SaysWhetherWeightsFit) {
                      "  Missing weight 'linear.bias' (float32 [4]), read by node 'linear'.");
 }
 
-// As execute does: Python's checkpoints have no num_batches_tracked where C++'s modules do.
-TEST_F(ValidateTest, MissesNoWeightThatNobodyReads) {
-  const MaskedLinear model = masked_linear();
-  IR ir = IR::load(model.graph);
-  ir.weights.push_back({.name = "norm.num_batches_tracked", .shape = {}, .dtype = "int64"});
-  printed({"validate", graph_file("model.json", ir), "--weights", model.weights});
-}
-
-TEST_F(ValidateTest, WarnsOfWeightsThatNobodyUses) {
-  const MaskedLinear model = masked_linear();
-  const std::string surplus =
-      tensor_file("surplus.safetensors", {{"linear.weight", at::zeros({4, 4})},
-                                          {"linear.bias", at::zeros({4})},
-                                          {"head.bias", at::zeros({4})}});
-  const Outcome validate = torch_ir({"validate", model.graph, "--weights", surplus});
-  EXPECT_EQ(validate.status, 0) << validate.out << validate.err;
-  EXPECT_THAT(validate.err, testing::StartsWith("torch-ir: warning: "));
-  EXPECT_THAT(validate.err, HasSubstr("'head.bias'"));
-}
-
 }  // namespace
 }  // namespace torch_ir

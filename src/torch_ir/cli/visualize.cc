@@ -48,7 +48,8 @@ std::string draw(const Program& program, const VisualizeArguments& arguments, Co
 int run_visualize(const VisualizeArguments& arguments, Console& console) {
   refuse_to_overwrite(arguments.output, {arguments.file});
   check_ending(arguments.output);
-  const GraphFile shown = load_shown_graph(arguments.file, arguments.program, console);
+  const GraphFile shown =
+      load_graph_file(arguments.file, arguments.program, WeightBytes::kUnread, &console);
   const Program& program = *shown.content.program;
   write_result(arguments.output, draw(program, arguments, console), console);
   return kDone;

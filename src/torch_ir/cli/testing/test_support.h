@@ -35,6 +35,11 @@ class CliTest : public testing::Test {
   // Also expects `status` and no error; returns the output.
   static std::string printed(const std::vector<std::string>& arguments, int status = 0);
 
+  // An archive of the tests of pt2.
+  static std::string archive(const std::string& name) {
+    return "src/torch_ir/exporter/pt2/testdata/" + name;
+  }
+
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
   // Writes a file into the folder; returns its path.
   std::string file(const std::string& name, const std::string& content) const;
