@@ -36,8 +36,7 @@ using ::testing::StartsWith;
 using CommandLineTest = HarnessTest;
 
 TEST_F(CommandLineTest, WritesSummaryPagesAndGraphs) {
-  const HarnessOutcome result = run({"--category", "good"});
-  EXPECT_EQ(result.status, 0);
+  const HarnessOutcome result = run({"--category", "good"}).expect_status(0);
   EXPECT_THAT(result.out, StartsWith("[1/2] Close  PASSED  max abs. error "));
   EXPECT_THAT(result.out,
               HasSubstr("[2/2] Good   PASSED  max abs. error 0, within the tolerance\n2 of 2 "
@@ -53,8 +52,7 @@ TEST_F(CommandLineTest, TwoRunsGiveTheSameBytesWhichHoldToTheSchema) {
   std::vector<std::string> arguments = {"--quiet", "--save-tensors", "--model", "Good",
                                         "--model", "Wrong",          "--model", "Aborts",
                                         "--model", "Throws"};
-  const HarnessOutcome outcome = run(arguments);
-  EXPECT_EQ(outcome.status, 1);
+  const HarnessOutcome outcome = run(arguments).expect_status(1);
   // A model that fails leaves the others alone.
   EXPECT_THAT(outcome.err, HasSubstr("Aborts  FAILED  crashed in extract: The process of the model "
                                      "was killed by signal 6 (Aborted).\n"));
@@ -74,22 +72,21 @@ TEST_F(CommandLineTest, TwoRunsGiveTheSameBytesWhichHoldToTheSchema) {
     EXPECT_THAT(content, Not(HasSubstr(".torch-ir-run-"))) << name;
   }
   EXPECT_EQ(schema_problem(nlohmann::json::parse(first.at("results.json"))), "");
-  EXPECT_EQ(run(arguments).status, 1);
+  run(arguments).expect_status(1);
   EXPECT_EQ(reports(), first);
   arguments.insert(arguments.end(), {"--per-node", "--baseline", output_ + "/results.json"});
-  EXPECT_EQ(run(arguments).status, 1);
+  run(arguments).expect_status(1);
   EXPECT_EQ(schema_problem(results()), "");
 }
 
 TEST_F(CommandLineTest, TellsWhetherAComputeDtypeHoldsAModel) {
-  HarnessOutcome result = run({"--model", "LargeSquares", "--compute-dtype", "float16"});
-  EXPECT_EQ(result.status, 1);
+  HarnessOutcome result =
+      run({"--model", "LargeSquares", "--compute-dtype", "float16"}).expect_status(1);
   EXPECT_THAT(result.out, HasSubstr("LargeSquares  NOT HELD  float16 cannot hold this model: first "
                                     "infinity at mul_2\n"));
   EXPECT_EQ(schema_problem(results()), "");
   EXPECT_THAT(reports().at("junit.xml"), HasSubstr("<failure type=\"not held\""));
-  result = run({"--model", "LargeSquares", "--compute-dtype", "bfloat16"});
-  EXPECT_EQ(result.status, 0);
+  result = run({"--model", "LargeSquares", "--compute-dtype", "bfloat16"}).expect_status(0);
   EXPECT_THAT(result.out, HasSubstr("LargeSquares  PASSED  bfloat16 can hold it, with an SNR of "));
 }
 
@@ -112,10 +109,10 @@ TEST_F(CommandLineTest, RefusesLevelsDevicesAndDtypesThatAreUnknownOrDoNotFit) {
 }
 
 TEST_F(CommandLineTest, RunsAgainWhatFailed) {
-  EXPECT_EQ(run({"--model", "Good", "--model", "WrongInside", "--save-values"}).status, 1);
+  run({"--model", "Good", "--model", "WrongInside", "--save-values"}).expect_status(1);
   const std::string good = reports().at("Good.md");
-  const HarnessOutcome again = run_command_line({"--rerun", output_ + "/results.json"});
-  EXPECT_EQ(again.status, 1) << again.err;
+  const HarnessOutcome again =
+      run_command_line({"--rerun", output_ + "/results.json"}).expect_status(1);
   EXPECT_THAT(again.out, StartsWith("[1/1] WrongInside  FAILED  node 0, add: "));
   EXPECT_THAT(again.out, HasSubstr("1 of 2 models passed"));
   EXPECT_EQ(reports().at("Good.md"), good);
@@ -127,12 +124,10 @@ TEST_F(CommandLineTest, RunsAgainWhatFailed) {
 TEST_F(CommandLineTest, AModelWithoutSupportFailsWhereThatIsAskedFor) {
   std::vector<std::string> words = {"--model", "Good", "--executor",
                                     "exit 3; # {ir} {weights} {inputs} {outputs}"};
-  const HarnessOutcome lenient = run(words);
-  EXPECT_EQ(lenient.status, 0) << lenient.err;
+  const HarnessOutcome lenient = run(words).expect_status(0);
   EXPECT_THAT(lenient.out, AllOf(HasSubstr("Good  UNSUPPORTED  "), HasSubstr(", 1 unsupported; ")));
   words.push_back("--require-support");
-  const HarnessOutcome strict = run(words);
-  EXPECT_EQ(strict.status, 1);
+  const HarnessOutcome strict = run(words).expect_status(1);
   EXPECT_THAT(strict.out, AllOf(HasSubstr("Good  FAILED  unsupported in execute: "),
                                 HasSubstr("0 of 1 models passed, 1 failed; ")));
   EXPECT_THAT(reports().at("junit.xml"), HasSubstr("failures=\"1\" errors=\"0\" skipped=\"0\""));
@@ -143,12 +138,10 @@ TEST_F(CommandLineTest, AModelWithoutSupportFailsWhereThatIsAskedFor) {
 TEST_F(CommandLineTest, WhatATeamAgreedOnDecides) {
   const std::string list = path("agreed.txt");
   write_file(list, "# Its add is known.\nWrong*: rtol 10 atol 10\n");
-  const HarnessOutcome result = run({"--model", "WrongInside", "--per-node", "--tolerances", list});
-  EXPECT_EQ(result.status, 0) << result.out << result.err;
+  run({"--model", "WrongInside", "--per-node", "--tolerances", list}).expect_status(0);
   EXPECT_THAT(reports().at("WrongInside.md"), HasSubstr("The line `agreed.txt:2` decides"));
   write_file(list, "Wrong*: snr\n");
-  const HarnessOutcome bad = run({"--model", "WrongInside", "--tolerances", list});
-  EXPECT_EQ(bad.status, 2);
+  const HarnessOutcome bad = run({"--model", "WrongInside", "--tolerances", list}).expect_status(2);
   EXPECT_EQ(bad.err, "harness: " + list + ":1: 'snr' needs a number, 0 or more\n");
 }
 
@@ -163,11 +156,11 @@ while read -r line; do
 }
 
 TEST_F(CommandLineTest, GroupsThatDoNotFitTheGraphFailTheirModelOnly) {
-  const HarnessOutcome result = run(
-      {"--model", "Good", "--model", "Close", "--trials", "1", "--split", "--executor",
-       server_with_groups(
-           R"({"groups": [{"name": "a", "nodes": ["add"]}, {"name": "b", "nodes": ["add"]}]})")});
-  EXPECT_EQ(result.status, 1) << result.err;
+  const HarnessOutcome result =
+      run({"--model", "Good", "--model", "Close", "--trials", "1", "--split", "--executor",
+           server_with_groups(
+               R"({"groups": [{"name": "a", "nodes": ["add"]}, {"name": "b", "nodes": ["add"]}]})")})
+          .expect_status(1);
   EXPECT_THAT(result.out, AllOf(HasSubstr("Good   FAILED  load failed in execute: group 'b': the "
                                           "node 'add' is in the group 'a' too"),
                                 HasSubstr("Close  PASSED"), HasSubstr("2 of 2 cases passed")));
@@ -180,8 +173,8 @@ TEST_F(CommandLineTest, AnExecutorThatIsNotThereEndsTheRunAtTheFirstModel) {
       {"./nobody", not_started, ": not found\n"},
       {"off_by_on", "no program or C++ backend 'off_by_on'; backends: ", ", off_by_one"}};
   for (const auto& [command, start, more] : expected) {
-    const HarnessOutcome result = run({"--category", "good", "--executor", command});
-    EXPECT_EQ(result.status, 2);
+    const HarnessOutcome result =
+        run({"--category", "good", "--executor", command}).expect_status(2);
     EXPECT_THAT(result.err, AllOf(StartsWith("harness: " + start), HasSubstr(more)));
     EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;
     EXPECT_THAT(result.out, Not(HasSubstr("FAILED")));
@@ -193,8 +186,7 @@ TEST_F(CommandLineTest, AnExecutorThatFailsIsExplainedAlike) {
   const std::vector<std::string> arguments = {
       "--quiet", "--model", "Good", "--executor",
       ": {weights} {inputs} {outputs}; echo reads {ir}; exit 4"};
-  const HarnessOutcome result = run(arguments);
-  EXPECT_EQ(result.status, 1);
+  const HarnessOutcome result = run(arguments).expect_status(1);
   EXPECT_THAT(result.err, StartsWith("Good  FAILED  execute failed: The executor exited "
                                      "with status 4; it printed: reads executor/ir.json\n"));
   const auto first = reports();
@@ -205,18 +197,17 @@ TEST_F(CommandLineTest, AnExecutorThatFailsIsExplainedAlike) {
   EXPECT_TRUE(first.contains("repro/Good/ir.json"));
   const std::string folder = fs::absolute(output_).string();
   for (const auto& [name, content] : first) EXPECT_THAT(content, Not(HasSubstr(folder))) << name;
-  EXPECT_EQ(run(arguments).status, 1);
+  run(arguments).expect_status(1);
   EXPECT_EQ(reports(), first);
 }
 
 TEST_F(CommandLineTest, EveryPageSaysWhichLevelRan) {
-  EXPECT_EQ(run({"--model", "Good"}).status, 0);
+  run({"--model", "Good"}).expect_status(0);
   const auto exact = reports();
   EXPECT_THAT(exact.at("Good.md"), HasSubstr("| `exact` | `cpu` | 1 | 0 |"));
   EXPECT_THAT(exact.at("SUMMARY.md"), HasSubstr("| `exact` | `cpu` | 1 | 0 |"));
-  const HarnessOutcome result =
-      run({"--model", "Good", "--optimization", "fast", "--device", "cpu", "--save-tensors"});
-  EXPECT_EQ(result.status, 0) << result.err;
+  run({"--model", "Good", "--optimization", "fast", "--device", "cpu", "--save-tensors"})
+      .expect_status(0);
   const auto fast = reports();
   EXPECT_THAT(fast.at("Good.md"), HasSubstr("| `fast` | `cpu` | 1 | 0 |"));
   EXPECT_THAT(fast.at("Good.md"),
@@ -226,11 +217,10 @@ TEST_F(CommandLineTest, EveryPageSaysWhichLevelRan) {
 }
 
 TEST_F(CommandLineTest, QuietTellsOnlyWhatFailedAndABarIsDrawnOnATerminalOnly) {
-  const HarnessOutcome good = run({"--model", "Good", "--quiet"}, /*terminal=*/true);
-  EXPECT_EQ(good.status, 0);
+  const HarnessOutcome good =
+      run({"--model", "Good", "--quiet"}, /*terminal=*/true).expect_status(0);
   EXPECT_EQ(good.out + good.err, "");
-  const HarnessOutcome bad = run({"--model", "ThrowsOnData", "-q"});
-  EXPECT_EQ(bad.status, 1);
+  const HarnessOutcome bad = run({"--model", "ThrowsOnData", "-q"}).expect_status(1);
   EXPECT_EQ(bad.out, "");
   EXPECT_EQ(bad.err, "ThrowsOnData  FAILED  execute failed in verify: no data, please\n");
   const HarnessOutcome result = run({"--model", "Good"}, /*terminal=*/true);
@@ -240,8 +230,8 @@ TEST_F(CommandLineTest, QuietTellsOnlyWhatFailedAndABarIsDrawnOnATerminalOnly) {
 }
 
 TEST_F(CommandLineTest, PagesOfOtherModelsAreLeftAlone) {
-  EXPECT_EQ(run({"--model", "Good", "--save-tensors"}).status, 0);
-  EXPECT_EQ(run({"--model", "Close"}).status, 0);
+  run({"--model", "Good", "--save-tensors"}).expect_status(0);
+  run({"--model", "Close"}).expect_status(0);
   EXPECT_THAT(
       report_names(),
       ElementsAre("Close.md", "Good.md", "SUMMARY.md", "index.html", "ir/Close.json",
@@ -250,34 +240,31 @@ TEST_F(CommandLineTest, PagesOfOtherModelsAreLeftAlone) {
                   "tensors/Good.outputs.safetensors", "tensors/Good.weights.safetensors"));
   EXPECT_THAT(reports().at("SUMMARY.md"), AllOf(HasSubstr("[Close]"), Not(HasSubstr("[Good]"))));
   // Files that the page no longer mentions are removed.
-  EXPECT_EQ(run({"--model", "Good"}).status, 0);
+  run({"--model", "Good"}).expect_status(0);
   EXPECT_THAT(report_names(), ElementsAre("Close.md", "Good.md", "SUMMARY.md", "index.html",
                                           "ir/Close.json", "ir/Good.json", "junit.xml",
                                           "results.json", "svg/Close.svg", "svg/Good.svg"));
 }
 
 TEST_F(CommandLineTest, OptionsChangeTheResultAndArePartOfTheCommand) {
-  EXPECT_EQ(run({"--model", "Wrong"}).status, 1);
+  run({"--model", "Wrong"}).expect_status(1);
   EXPECT_TRUE(fs::exists(output_ + "/repro/Wrong"));
-  EXPECT_EQ(run({"--model", "Wrong", "--atol=1.5"}).status, 0);
+  run({"--model", "Wrong", "--atol=1.5"}).expect_status(0);
   EXPECT_FALSE(fs::exists(output_ + "/repro"));
-  EXPECT_EQ(run({"--model", "Close", "--rtol=0", "--atol=1e-6"}).status, 1);
-  const HarnessOutcome result = run({"--model", "Good", "--timeout", "1e-6"});
-  EXPECT_EQ(result.status, 1);
+  run({"--model", "Close", "--rtol=0", "--atol=1e-6"}).expect_status(1);
+  run({"--model", "Good", "--timeout", "1e-6"}).expect_status(1);
   EXPECT_THAT(reports().at("Good.md"), HasSubstr("--model Good --timeout 1e-06\n"));
   EXPECT_THAT(reports().at("SUMMARY.md"), HasSubstr("--model Good --timeout 1e-06\n"));
   // More than the clock can represent.
-  EXPECT_EQ(run({"--model", "Good", "--timeout", "1e300"}).status, 0);
+  run({"--model", "Good", "--timeout", "1e300"}).expect_status(0);
 }
 
 TEST_F(CommandLineTest, ListsModelsAndCategories) {
-  const HarnessOutcome models = run({"--list-models"});
-  EXPECT_EQ(models.status, 0);
+  const HarnessOutcome models = run({"--list-models"}).expect_status(0);
   EXPECT_THAT(models.out, StartsWith("model         categories  description\n"
                                      "Aborts        crash       Aborts\n"));
   EXPECT_THAT(models.out, HasSubstr("\nGood          good        Good\n"));
-  const HarnessOutcome categories = run({"--list-categories"});
-  EXPECT_EQ(categories.status, 0);
+  const HarnessOutcome categories = run({"--list-categories"}).expect_status(0);
   EXPECT_EQ(categories.out, "bad\ncrash\ngood\nhang\ninside\nlarge\n");
   expect_refusal(run_command_line({"export", "--split"}),
                  "harness: 'export' needs a folder to write to\n");
@@ -291,8 +278,7 @@ TEST_F(CommandLineTest, ListsModelsAndCategories) {
 }
 
 TEST_F(CommandLineTest, HelpAndVersion) {
-  const HarnessOutcome help = run({"--help"});
-  EXPECT_EQ(help.status, 0);
+  const HarnessOutcome help = run({"--help"}).expect_status(0);
   EXPECT_THAT(help.out,
               HasSubstr("  --trials N                  Inputs per model: normal, 0 and 1, "
                         "large, more seeds (default: 3)\n"));
@@ -306,8 +292,7 @@ TEST_F(CommandLineTest, HelpAndVersion) {
   }
   // More would not be read.
   EXPECT_LE(num_options, 45);
-  const HarnessOutcome version = run({"--version"});
-  EXPECT_EQ(version.status, 0);
+  const HarnessOutcome version = run({"--version"}).expect_status(0);
   EXPECT_THAT(version.out, MatchesRegex("harness [0-9.]+ \\(LibTorch [0-9.]+.*\\)\n"));
 }
 
@@ -350,35 +335,33 @@ TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
                  "harness: --model needs a value\n");
   expect({"--jobs", "1", "--jobs", "2"}, "harness: --jobs is given more than once\n");
   expect_refusal(run_command_line({"--output", ""}), "harness: --output: missing folder name\n");
-  const HarnessOutcome result = run({"--model", std::string(5000, 'x')});
-  EXPECT_EQ(result.status, 2);
+  const HarnessOutcome result = run({"--model", std::string(5000, 'x')}).expect_status(2);
   EXPECT_LE(result.err.size(), 401);
 }
 
 TEST_F(CommandLineTest, ThreadsAndSeedsAreThoseThatAreAskedFor) {
-  EXPECT_EQ(run({"--model=Good", "--threads=2"}).status, 0);
+  run({"--model=Good", "--threads=2"}).expect_status(0);
   EXPECT_THAT(reports().at("Good.md"), AllOf(HasSubstr("| `exact` | `cpu` | 2 | 0 |"),
                                              HasSubstr("--model Good --threads 2\n")));
   EXPECT_THAT(reports().at("results.json"), HasSubstr("\"threads\": 2,"));
-  EXPECT_EQ(run({"--model=Good", "--seed=18446744073709551615"}).status, 0);
+  run({"--model=Good", "--seed=18446744073709551615"}).expect_status(0);
   EXPECT_THAT(reports().at("Good.md"), HasSubstr("--seed 18446744073709551615\n"));
-  EXPECT_EQ(run({"--model=Good", "--seed=010"}).status, 0);
+  run({"--model=Good", "--seed=010"}).expect_status(0);
   EXPECT_THAT(reports().at("Good.md"), HasSubstr("--seed 10\n"));
 }
 
 TEST_F(CommandLineTest, PagesRepeatTheOptionsOfTheRun) {
-  EXPECT_EQ(run({"--executor=-x 'it' {ir} {weights} {inputs} {outputs}", "--model", "Good", "-q",
-                 "--memory-limit", "1e5", "-j", "2", "--atol=1e-6", "--require-support",
-                 "--category", "good"})
-                .status,
-            1);
+  run({"--executor=-x 'it' {ir} {weights} {inputs} {outputs}", "--model", "Good", "-q",
+       "--memory-limit", "1e5", "-j", "2", "--atol=1e-6", "--require-support", "--category",
+       "good"})
+      .expect_status(1);
   EXPECT_THAT(reports().at("Good.md"),
               HasSubstr("//harness -- --model Good --atol 1e-06 --require-support '--executor=-x "
                         "'\\''it'\\'' {ir} {weights} {inputs} {outputs}' --memory-limit 100000\n"));
   // What is given anew replaces what was given then.
-  const HarnessOutcome again = run_command_line({"--rerun", output_ + "/results.json", "--executor",
-                                                 "false {ir} {weights} {inputs} {outputs}"});
-  EXPECT_EQ(again.status, 1) << again.err;
+  run_command_line({"--rerun", output_ + "/results.json", "--executor",
+                    "false {ir} {weights} {inputs} {outputs}"})
+      .expect_status(1);
   EXPECT_THAT(reports().at("results.json"), Not(HasSubstr("-x 'it'")));
 }
 
@@ -403,8 +386,8 @@ TEST_F(CommandLineTest, AnOutputThatIsNoDirectoryIsStatusTwo) {
       {"/proc/x", "cannot create the folder '/proc/x': No such file or directory"},
       {output_, "cannot write '" + output_ + "/ir': it is a file"}};
   for (const auto& [output, message] : outputs) {
-    const HarnessOutcome result = run_command_line({"--output", output, "--model", "Good"});
-    EXPECT_EQ(result.status, 2);
+    const HarnessOutcome result =
+        run_command_line({"--output", output, "--model", "Good"}).expect_status(2);
     EXPECT_EQ(result.err, "harness: " + message + "\n");
   }
   EXPECT_EQ(read_file(output_ + "/file"), "mine");
@@ -426,8 +409,8 @@ TEST_F(CommandLineTest, AFullDiskIsStatusTwo) {
 }
 
 TEST_F(CommandLineTest, AnInterruptedRunReportsTheModelsThatFinished) {
-  const HarnessOutcome result = run({"--model", "Good", "--model", "Interrupts"});
-  EXPECT_EQ(result.status, 130);
+  const HarnessOutcome result =
+      run({"--model", "Good", "--model", "Interrupts"}).expect_status(130);
   EXPECT_EQ(result.err,
             "harness: interrupted; the reports cover the 1 of 2 models that finished\n");
   EXPECT_THAT(report_names(), ElementsAre("Good.md", "SUMMARY.md", "index.html", "ir/Good.json",
@@ -442,29 +425,27 @@ TEST_F(CommandLineTest, AnInterruptedRunReportsTheModelsThatFinished) {
   // The model that the run did not reach is not gone.
   const std::string baseline = ::testing::TempDir() + "interrupted_baseline.json";
   fs::copy_file(output_ + "/results.json", baseline, fs::copy_options::overwrite_existing);
-  const HarnessOutcome again = run({"--model", "Good", "--model", "Close", "--baseline", baseline});
-  EXPECT_EQ(again.status, 0) << again.err;
+  const HarnessOutcome again =
+      run({"--model", "Good", "--model", "Close", "--baseline", baseline}).expect_status(0);
   EXPECT_THAT(again.out, Not(HasSubstr("new")));
 }
 
 TEST_F(CommandLineTest, ARunThatIsInterruptedAtOnceLeavesTheEarlierOne) {
-  EXPECT_EQ(run({"--model", "Good"}).status, 0);
+  run({"--model", "Good"}).expect_status(0);
   const auto earlier = reports();
-  EXPECT_EQ(run({"--model", "Goood"}).status, 2);
-  const HarnessOutcome result = run({"--model", "Interrupts"});
-  EXPECT_EQ(result.status, 130);
+  run({"--model", "Goood"}).expect_status(2);
+  const HarnessOutcome result = run({"--model", "Interrupts"}).expect_status(130);
   EXPECT_EQ(result.err, "harness: interrupted before any model finished; reports unchanged\n");
   EXPECT_EQ(reports(), earlier);
 }
 
 // Even if the run replaces the baseline.
 TEST_F(CommandLineTest, TheBaselineMayBeTheEarlierRunOfTheSameFolder) {
-  EXPECT_EQ(run({"--model", "Good"}).status, 0);
+  run({"--model", "Good"}).expect_status(0);
   const std::vector<std::string> again = {"--model", "Good", "--baseline",
                                           output_ + "/results.json"};
-  EXPECT_EQ(run(again).status, 0);
-  const HarnessOutcome result = run(again);
-  EXPECT_EQ(result.status, 0) << result.err;
+  run(again).expect_status(0);
+  const HarnessOutcome result = run(again).expect_status(0);
   EXPECT_THAT(result.out, HasSubstr("no changes since"));
 }
 
@@ -476,13 +457,12 @@ TEST_F(CommandLineTest, LinksInTheFolderAreNotFollowed) {
   fs::create_directories(output_);
   fs::create_symlink(elsewhere + "/mine", output_ + "/SUMMARY.md");
   fs::create_symlink(elsewhere + "/mine", output_ + "/Good.md");
-  EXPECT_EQ(run({"--model", "Good"}).status, 0);
+  run({"--model", "Good"}).expect_status(0);
   EXPECT_FALSE(fs::is_symlink(output_ + "/SUMMARY.md"));
   EXPECT_FALSE(fs::is_symlink(output_ + "/Good.md"));
   fs::remove_all(output_ + "/ir");
   fs::create_symlink(elsewhere, output_ + "/ir");
-  const HarnessOutcome result = run({"--model", "Good"});
-  EXPECT_EQ(result.status, 2);
+  const HarnessOutcome result = run({"--model", "Good"}).expect_status(2);
   EXPECT_EQ(result.err, "harness: cannot write '" + output_ + "/ir': it is a symbolic link\n");
   EXPECT_EQ(files_below(elsewhere), (std::map<std::string, std::string>{{"mine", "mine"}}));
   fs::remove_all(elsewhere);
@@ -513,56 +493,54 @@ TEST_F(CommandLineTest, RelativeOutputIsBelowTheDirectoryOfTheUser) {
 }
 
 TEST_F(CommandLineTest, QuietRunsNameModelsThatAreGone) {
-  EXPECT_EQ(run({"--quiet", "--category", "good"}).status, 0);
+  run({"--quiet", "--category", "good"}).expect_status(0);
   const std::string baseline = output_ + "/results.json";
   std::string text = reports().at("results.json");
   for (size_t at = text.find("\"Close\""); at != std::string::npos; at = text.find("\"Close\"")) {
     text.replace(at, 7, "\"Closed\"");
   }
   std::ofstream(baseline) << text;
-  const HarnessOutcome result = run({"--quiet", "--category", "good", "--baseline", baseline});
-  EXPECT_EQ(result.status, 1);
+  const HarnessOutcome result =
+      run({"--quiet", "--category", "good", "--baseline", baseline}).expect_status(1);
   EXPECT_THAT(result.err, AllOf(HasSubstr("  gone     Closed  status: was passed\n"),
                                 HasSubstr("not found: 1 of the 2 models of the baseline")));
   // Others are not asked for.
-  EXPECT_EQ(run({"--model", "Good", "--baseline", baseline}).status, 0);
+  run({"--model", "Good", "--baseline", baseline}).expect_status(0);
 }
 
 TEST_F(CommandLineTest, ALargerDifferenceThanInTheBaselineEndsWithOne) {
-  EXPECT_EQ(run({"--category", "good"}).status, 0);
+  run({"--category", "good"}).expect_status(0);
   const std::string baseline = output_ + "/results.json";
   const std::string text = reports().at("results.json");
   std::ofstream(baseline) << std::regex_replace(text, std::regex(R"("max_diff": [^,\n]*)"),
                                                 R"("max_diff": 0)");
-  const HarnessOutcome result = run({"--category", "good", "--baseline", baseline});
-  EXPECT_EQ(result.status, 1);
+  const HarnessOutcome result =
+      run({"--category", "good", "--baseline", baseline}).expect_status(1);
   EXPECT_THAT(result.out + result.err, HasSubstr("  worse    Close  max abs. error"));
 }
 
 TEST_F(CommandLineTest, ComparesTwoFoldersOfReports) {
-  EXPECT_EQ(run({"--category", "good", "--per-node"}).status, 0);
+  run({"--category", "good", "--per-node"}).expect_status(0);
   const std::string old = ::testing::TempDir() + "command_line_test_old";
   fs::remove_all(old);
   fs::copy(output_, old, fs::copy_options::recursive);
-  const HarnessOutcome same = run_command_line({"compare", old, output_});
-  EXPECT_EQ(same.status, 0) << same.err;
+  const HarnessOutcome same = run_command_line({"compare", old, output_}).expect_status(0);
   EXPECT_THAT(same.out, HasSubstr("no changes since " + old));
   const std::string text = reports().at("results.json");
   std::ofstream(old + "/results.json")
       << std::regex_replace(text, std::regex(R"("max_diff": [^,\n]*)"), R"("max_diff": 0)");
-  const HarnessOutcome other = run_command_line({"compare", old + "/results.json", output_});
-  EXPECT_EQ(other.status, 1);
+  const HarnessOutcome other =
+      run_command_line({"compare", old + "/results.json", output_}).expect_status(1);
   EXPECT_THAT(other.out, HasSubstr("  worse    Close  max abs. error"));
   EXPECT_EQ(run_command_line({"compare", old}).err,
             "harness: compare needs two folders of reports, 1 given\n");
-  const HarnessOutcome missing = run_command_line({"compare", old, old + "/ir"});
-  EXPECT_EQ(missing.status, 2);
+  const HarnessOutcome missing = run_command_line({"compare", old, old + "/ir"}).expect_status(2);
   EXPECT_THAT(missing.err, HasSubstr(old + "/ir/results.json"));
   EXPECT_EQ(run_command_line({"compare", "-q"}).err,
             "harness: 'compare' needs two folders of reports\n");
   for (const std::string& inside : {old, output_ + "/more"}) {
-    const HarnessOutcome refused = run_command_line({"compare", old, output_, "-o", inside});
-    EXPECT_EQ(refused.status, 2);
+    const HarnessOutcome refused =
+        run_command_line({"compare", old, output_, "-o", inside}).expect_status(2);
     EXPECT_THAT(refused.err, AllOf(StartsWith("harness: --output: '" + inside + "' is in '"),
                                    HasSubstr("', which is compared; choose another folder\n")));
   }

@@ -21,8 +21,7 @@ using ::testing::StartsWith;
 using FullScaleTest = HarnessTest;
 
 TEST_F(FullScaleTest, AreExtractedAndNotRun) {
-  const HarnessOutcome result = run({"--scale", "full"});
-  EXPECT_EQ(result.status, 0);
+  const HarnessOutcome result = run({"--scale", "full"}).expect_status(0);
   EXPECT_THAT(result.out,
               StartsWith("[1/1] Vast  EXTRACTED  1 node, 1,099,512,676,352 parameters, not run\n"
                          "1 of 1 models extracted, not run; see "));

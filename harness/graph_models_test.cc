@@ -63,7 +63,7 @@ class GraphModelsTest : public HarnessTest {
   std::string make_reproducer(const std::vector<std::string>& flags = {}) {
     std::vector<std::string> arguments = {"--model", "Wrong"};
     arguments.insert(arguments.end(), flags.begin(), flags.end());
-    EXPECT_EQ(run(arguments).status, 1);
+    run(arguments).expect_status(1);
     fs::create_directories(path("repro"));
     fs::rename(output_ + "/repro/Wrong", path("repro/Wrong"));
     fs::remove_all(output_);
@@ -91,8 +91,7 @@ TEST_F(GraphModelsTest, AReproducerFailsAsItsModelDid) {
   EXPECT_THAT(report("results.json"), HasSubstr("\"path\": \"Wrong\""));
   // Run the command of the page in the folder of the whole graph.
   fs::rename(output_ + "/repro/Wrong", path("again"));
-  const HarnessOutcome again = run({"--ir", path("again")});
-  EXPECT_EQ(again.status, 1);
+  const HarnessOutcome again = run({"--ir", path("again")}).expect_status(1);
   const std::string message = result.out.substr(result.out.find("FAILED"));
   EXPECT_THAT(again.out, HasSubstr(message.substr(0, message.find('\n'))));
 }
@@ -100,27 +99,26 @@ TEST_F(GraphModelsTest, AReproducerFailsAsItsModelDid) {
 TEST_F(GraphModelsTest, ABackendIsComparedNodeByNode) {
   const std::string folder = make_reproducer();
   fs::remove(folder + "/expected.safetensors");
-  const HarnessOutcome good = run({"--ir", folder, "--per-node"});
-  EXPECT_EQ(good.status, 0) << good.out;
+  run({"--ir", folder, "--per-node"}).expect_status(0);
   EXPECT_THAT(report("Wrong.md"), AllOf(HasSubstr("No file gives expected outputs."),
                                         HasSubstr("1 value compared with those of the model"),
                                         HasSubstr("zeros and ones")));
-  const HarnessOutcome bad = run({"--ir", folder, "--executor", "off_by_one", "--trials", "1"});
-  EXPECT_EQ(bad.status, 1);
+  const HarnessOutcome bad =
+      run({"--ir", folder, "--executor", "off_by_one", "--trials", "1"}).expect_status(1);
   EXPECT_THAT(bad.out, HasSubstr(" wrong, by at most 1\n"));
   EXPECT_THAT(report("Wrong.md"), AllOf(HasSubstr("**The first difference**"),
                                         HasSubstr("harness --ir . --executor off_by_one")));
   // Run the command of the page.
   fs::rename(output_ + "/repro/Wrong", path("again"));
-  const HarnessOutcome again = run({"--ir", path("again"), "--executor", "off_by_one"});
-  EXPECT_EQ(again.status, 1);
+  const HarnessOutcome again =
+      run({"--ir", path("again"), "--executor", "off_by_one"}).expect_status(1);
   EXPECT_THAT(again.out, HasSubstr(" wrong, by at most 1\n"));
 }
 
 TEST_F(GraphModelsTest, AFolderOfGraphsRunsBesideModelsOfTheRegistry) {
   make_reproducer();
-  const HarnessOutcome result = run({"--ir", path("repro"), "--model", "Good", "--atol", "2"});
-  EXPECT_EQ(result.status, 0) << result.err;
+  const HarnessOutcome result =
+      run({"--ir", path("repro"), "--model", "Good", "--atol", "2"}).expect_status(0);
   EXPECT_THAT(result.out, HasSubstr("2 of 2 models passed"));
   EXPECT_THAT(report("SUMMARY.md"), AllOf(HasSubstr("selected by name, and 1 graph."),
                                           HasSubstr("--ir " + path("repro") + " --model Good")));
@@ -152,8 +150,7 @@ TEST_F(GraphModelsTest, ValuesOfTwoRunsAreCompared) {
               HasSubstr(R"(svg/net.svg", "tensors/net.values.safetensors"])"));
   fs::rename(output_, path("old"));
   fs::copy(path("old"), output_, fs::copy_options::recursive);
-  const HarnessOutcome same = run_command_line({"compare", path("old"), output_});
-  EXPECT_EQ(same.status, 0) << same.err;
+  const HarnessOutcome same = run_command_line({"compare", path("old"), output_}).expect_status(0);
   EXPECT_THAT(same.out, AllOf(HasSubstr("no changes since"),
                               HasSubstr("note     0 of 3 values of nodes differ\n")));
 
@@ -165,8 +162,7 @@ TEST_F(GraphModelsTest, ValuesOfTwoRunsAreCompared) {
   changed["tanh"].view({-1})[5].fill_(7);
   save_weights_safetensors(changed, output_ + file);
   const HarnessOutcome other =
-      run_command_line({"compare", path("old"), output_, "-o", path("compared")});
-  EXPECT_EQ(other.status, 0) << other.err;
+      run_command_line({"compare", path("old"), output_, "-o", path("compared")}).expect_status(0);
   EXPECT_THAT(other.out,
               AllOf(HasSubstr("changed  net  first value that differs: node 1, tanh: "),
                     HasSubstr(" at [1, 2] -> 7, 1 of 6 elements differ, by up to "),
@@ -219,7 +215,7 @@ TEST_F(GraphModelsTest, ValuesOfTwoRunsAreCompared) {
   // A folder that does not exist, by a relative path.
   const fs::path here = fs::current_path();
   fs::current_path(path("compared"));
-  EXPECT_EQ(run_command_line({"compare", path("old"), output_, "-o", "again"}).status, 0);
+  run_command_line({"compare", path("old"), output_, "-o", "again"}).expect_status(0);
   fs::current_path(here);
   EXPECT_TRUE(fs::exists(path("compared/again/COMPARE.md")));
 
@@ -240,8 +236,8 @@ TEST_F(GraphModelsTest, ValuesOfTwoRunsAreCompared) {
   EXPECT_THAT(run_command_line({"compare", path("old"), output_}).out,
               HasSubstr("note     no values of nodes compared: at most one run kept them\n"));
   write_file(path("old") + file, "broken");
-  const HarnessOutcome broken = run_command_line({"compare", path("old"), output_});
-  EXPECT_EQ(broken.status, 2);
+  const HarnessOutcome broken =
+      run_command_line({"compare", path("old"), output_}).expect_status(2);
   EXPECT_THAT(broken.err, HasSubstr(file + "'. Supported formats: .safetensors"));
 }
 
@@ -261,7 +257,7 @@ TEST_F(GraphModelsTest, TakesWhatThePythonPackageWrites) {
   const at::Tensor x = at::randn({2, 4});
   const at::Tensor y = at::randn({2, 3});
   save_weights_safetensors({{"x", x}, {"y", y}}, path("mixed.inputs.safetensors"));
-  EXPECT_EQ(run({"--ir", path("mixed.json")}).status, 0);
+  run({"--ir", path("mixed.json")}).expect_status(0);
 
   const at::Tensor masked =
       at::where(x > 0, at::full({}, -std::numeric_limits<float>::infinity()), x);
@@ -275,8 +271,7 @@ TEST_F(GraphModelsTest, TakesWhatThePythonPackageWrites) {
       {"y", y},
       {"div", weight / 2}};
   save_weights_safetensors(expected, path("mixed.expected.safetensors"));
-  const HarnessOutcome result = run({"--ir", path("mixed.json"), "--rtol", "0", "--atol", "0"});
-  EXPECT_EQ(result.status, 0) << result.out << result.err;
+  run({"--ir", path("mixed.json"), "--rtol", "0", "--atol", "0"}).expect_status(0);
   EXPECT_THAT(report("mixed.md"),
               AllOf(HasSubstr("The graph of `mixed.json`."),
                     HasSubstr("the outputs match those in `mixed.expected.safetensors`.")));
@@ -315,8 +310,7 @@ TEST_F(GraphModelsTest, WhatDoesNotFitFailsItsModel) {
               HasSubstr("Wrong  FAILED  load failed in extract: " + problem));
   EXPECT_THAT(report("SUMMARY.md"), HasSubstr("is not well formed: node "));
   write_file(folder + "/ir.json", "no graph");
-  const HarnessOutcome broken = run({"--ir", folder, "--model", "Good"});
-  EXPECT_EQ(broken.status, 1);
+  const HarnessOutcome broken = run({"--ir", folder, "--model", "Good"}).expect_status(1);
   EXPECT_THAT(broken.out, AllOf(HasSubstr("Wrong  FAILED  load failed in extract: ir.json"),
                                 HasSubstr("Good   PASSED")));
 }
@@ -339,7 +333,7 @@ TEST_F(GraphModelsTest, BadUsageIsOneLineAndStatusTwo) {
 }
 
 TEST_F(GraphModelsTest, ReportsDoNotReplaceWhatTheyAreAbout) {
-  EXPECT_EQ(run({"--model", "Wrong"}).status, 1);
+  run({"--model", "Wrong"}).expect_status(1);
   expect_bad_usage({"--ir", output_ + "/repro/Wrong"},
                    "--ir: the reports would replace '" + output_ +
                        "/repro/Wrong/ir.json'; choose another --output");
@@ -354,8 +348,8 @@ TEST_F(GraphModelsTest, ReportsDoNotReplaceWhatTheyAreAbout) {
 TEST_F(GraphModelsTest, GraphsAreQuestionsOfSupportToo) {
   const std::string folder = make_reproducer();
   write_file(path("list.txt"), "aten.mul.Tensor\n");
-  const HarnessOutcome result = run_command_line({"supported", path("list.txt"), "--ir", folder});
-  EXPECT_EQ(result.status, 0) << result.err;
+  const HarnessOutcome result =
+      run_command_line({"supported", path("list.txt"), "--ir", folder}).expect_status(0);
   EXPECT_THAT(result.out, AllOf(HasSubstr("Wrong"), HasSubstr("aten.add.Tensor")));
   const std::string missing = "harness: 'supported' needs a file that lists operators\n";
   expect_refusal(run_command_line({"supported"}), missing);

@@ -84,8 +84,7 @@ TEST_F(ImportedModelsTest, CostsOfDynamicGraphsAreThoseOfTheFirstTrial) {
                                {"unet", "s77", "2", "3317760", "| 3,317,760 |"},
                                {"vit", "s99", "2", "1108224", "| 1,108,224 |"}};
   for (const Expected& one : expected) put(one.name + ".pt2", "models/" + one.name + ".pt2");
-  const HarnessOutcome result = run({"--pt2", path("models")});
-  EXPECT_EQ(result.status, 0) << result.out;
+  run({"--pt2", path("models")}).expect_status(0);
   for (const Expected& one : expected) {
     EXPECT_THAT(reports().at("results.json"),
                 AllOf(HasSubstr("\"" + one.symbol + "\": " + one.size),
@@ -98,8 +97,7 @@ TEST_F(ImportedModelsTest, CostsOfDynamicGraphsAreThoseOfTheFirstTrial) {
 }
 
 TEST_F(ImportedModelsTest, AnArchiveAloneLeavesTheRegistryOut) {
-  const HarnessOutcome result = run({"--pt2", put("llama.pt2", "m/llama.pt2")});
-  EXPECT_EQ(result.status, 0) << result.out;
+  const HarnessOutcome result = run({"--pt2", put("llama.pt2", "m/llama.pt2")}).expect_status(0);
   EXPECT_THAT(
       result.out,
       StartsWith(
@@ -117,8 +115,7 @@ TEST_F(ImportedModelsTest, AnArchiveAloneLeavesTheRegistryOut) {
 TEST_F(ImportedModelsTest, TheFilesBesideAnArchiveAreUsed) {
   put("llama.inputs.safetensors", "llama.inputs.safetensors");
   put("llama.expected.safetensors", "llama.expected.safetensors");
-  const HarnessOutcome result = run({"--pt2", put("llama.pt2", "llama.pt2"), "--save-tensors"});
-  EXPECT_EQ(result.status, 0) << result.out;
+  run({"--pt2", put("llama.pt2", "llama.pt2"), "--save-tensors"}).expect_status(0);
   EXPECT_THAT(report_names(),
               ElementsAre("SUMMARY.md", "index.html", "ir/llama.json", "junit.xml", "llama.md",
                           "results.json", "svg/llama.svg", "tensors/llama.expected.safetensors",
@@ -136,18 +133,18 @@ TEST_F(ImportedModelsTest, WeightsBesideAnArchiveReplaceItsOwn) {
   put("gru.expected.safetensors", "gru.expected.safetensors");
   const StateDict weights = read_pt2(archive).weights;
   save_weights_safetensors(weights, path("gru.weights.safetensors"));
-  EXPECT_EQ(run({archive}).status, 0);
+  run({archive}).expect_status(0);
   EXPECT_THAT(reports().at("gru.md"), HasSubstr("the weights in `gru.weights.safetensors`"));
   StateDict zeros;
   for (const std::string& name : weights.keys()) zeros.insert(name, at::zeros_like(weights[name]));
   save_weights_safetensors(zeros, path("gru.weights.safetensors"));
-  EXPECT_EQ(run({archive}).status, 1);
+  run({archive}).expect_status(1);
 }
 
 // As with --pt2.
 TEST_F(ImportedModelsTest, ArchivesNeedNoFlag) {
   const std::string archive = put("gru.pt2", "m/gru.pt2");
-  EXPECT_EQ(run({"-j2", "--", archive}).status, 0);
+  run({"-j2", "--", archive}).expect_status(0);
   const HarnessOutcome two = run({path("m"), put("lstm.pt2", "lstm.pt2"), "--jobs=2"});
   EXPECT_THAT(two.out, HasSubstr("2 of 2 models passed"));
   EXPECT_THAT(run_command_line({archive, "-qo", path("short")}).err, "");
@@ -160,7 +157,7 @@ TEST_F(ImportedModelsTest, ReportsDoNotSayWhereTheFilesAre) {
     put("llama.inputs.safetensors", folder + "/llama.inputs.safetensors");
     write(folder + "/broken.pt2", "PK no archive");
     ::setenv("BUILD_WORKING_DIRECTORY", path(folder).c_str(), /*replace=*/1);
-    EXPECT_EQ(run({"--pt2", "llama.pt2", "--pt2", "broken.pt2"}).status, 1);
+    run({"--pt2", "llama.pt2", "--pt2", "broken.pt2"}).expect_status(1);
     ::unsetenv("BUILD_WORKING_DIRECTORY");
     const auto files = reports();
     for (const auto& [name, content] : files) EXPECT_THAT(content, Not(HasSubstr(scratch_)));
@@ -177,8 +174,7 @@ TEST_F(ImportedModelsTest, EachFileOfInputsIsATrial) {
     put("exports/dyn_derived_dim." + kind + ".safetensors", "m." + kind + ".safetensors");
     put("exports/dyn_derived_dim.other." + kind + ".safetensors", "m." + kind + ".2.safetensors");
   }
-  const HarnessOutcome result = run({archive});
-  EXPECT_EQ(result.status, 0) << result.out << result.err;
+  run({archive}).expect_status(0);
   EXPECT_THAT(reports().at("m.md"),
               AllOf(HasSubstr("the inputs in `m.inputs.safetensors`, `m.inputs.2.safetensors`"),
                     HasSubstr("those in `m.expected.safetensors`, `m.expected.2.safetensors`"),
@@ -190,7 +186,7 @@ TEST_F(ImportedModelsTest, EachFileOfInputsIsATrial) {
 
   // The second file is named where it differs.
   put("exports/dyn_derived_dim.expected.safetensors", "m.expected.2.safetensors");
-  EXPECT_EQ(run({archive}).status, 1);
+  run({archive}).expect_status(1);
   EXPECT_THAT(reports().at("m.md"), HasSubstr("(with m.inputs.2.safetensors"));
   fs::remove(path("m.inputs.2.safetensors"));
   expect_bad_usage({archive}, "--pt2: cannot find '" + path("m.inputs.2.safetensors") +
@@ -203,7 +199,7 @@ TEST_F(ImportedModelsTest, FilesOfInputsComeBeforeOtherSizesAndValues) {
   put("exports/dyn_derived_dim.inputs.safetensors", "m.inputs.safetensors");
   const std::string second =
       put("exports/dyn_derived_dim.other.inputs.safetensors", "m.inputs.2.safetensors");
-  EXPECT_EQ(run({archive, "--trials", "2"}).status, 0);
+  run({archive, "--trials", "2"}).expect_status(0);
   const auto json = results();
   std::vector<std::string> names;
   for (const auto& trial : json["models"][0]["trials"]) names.push_back(trial["name"]);
@@ -219,7 +215,7 @@ TEST_F(ImportedModelsTest, AProgramThatIsNotThereIsBadInput) {
   const std::string archive = path("programs.pt2");
   fs::copy_file("src/torch_ir/exporter/pt2/testdata/programs.pt2", archive);
   fs::copy_file(archive, path("more.pt2"));
-  EXPECT_EQ(run({archive, path("more.pt2"), "--program", "decode"}).status, 0);
+  run({archive, path("more.pt2"), "--program", "decode"}).expect_status(0);
   EXPECT_THAT(reports().at("SUMMARY.md"),
               HasSubstr("--pt2 " + archive + " --pt2 " + path("more.pt2") + " --program decode\n"));
   EXPECT_THAT(reports().at("programs.decode.md"),
@@ -235,8 +231,7 @@ TEST_F(ImportedModelsTest, WhatIsNoArchiveIsAFailedModelOfTheRun) {
   const std::string cut = write("cut.pt2", whole.substr(0, whole.size() / 2));
   const std::string text = write("text.pt2", "no archive");
   const std::string good = put("vit.pt2", "good.pt2");
-  const HarnessOutcome result = run({"--pt2", cut, "--pt2", text, "--pt2", good});
-  EXPECT_EQ(result.status, 1);
+  const HarnessOutcome result = run({"--pt2", cut, "--pt2", text, "--pt2", good}).expect_status(1);
   EXPECT_THAT(result.out, HasSubstr("cut   FAILED  extract failed: 'cut.pt2' "));
   EXPECT_THAT(result.out, HasSubstr("text  FAILED  extract failed: text.pt2: "));
   EXPECT_THAT(result.out, HasSubstr("good  PASSED"));
@@ -266,8 +261,7 @@ TEST_F(ImportedModelsTest, WhatIsNotSupportedIsNoFault) {
   const std::string archive =
       write("scans.pt2", edited_archive(kData + "llama.pt2", "torch.ops.aten.silu.default",
                                         "torch.ops.higher_order.scan"));
-  const HarnessOutcome result = run({"--pt2", archive});
-  EXPECT_EQ(result.status, 1);
+  const HarnessOutcome result = run({"--pt2", archive}).expect_status(1);
   EXPECT_THAT(result.out, HasSubstr("scans  FAILED  extract unsupported: "));
   EXPECT_THAT(result.out, HasSubstr("node 'silu' (higher_order.scan): wrong number of arguments"));
 }
@@ -278,8 +272,7 @@ TEST_F(ImportedModelsTest, AFolderRunsBesideModelsOfTheRegistry) {
       put(model + extension, "models/" + model + extension);
     }
   }
-  const HarnessOutcome result = run({"--pt2", path("models"), "--model", "Good", "--jobs", "2"});
-  EXPECT_EQ(result.status, 0) << result.out;
+  run({"--pt2", path("models"), "--model", "Good", "--jobs", "2"}).expect_status(0);
   EXPECT_THAT(report_names(),
               ElementsAre("Good.md", "SUMMARY.md", "gpt2.md", "index.html", "ir/Good.json",
                           "ir/gpt2.json", "ir/vit.json", "junit.xml", "results.json",
@@ -304,8 +297,7 @@ TEST_F(ImportedModelsTest, ArchivesHaveACategory) {
 TEST_F(ImportedModelsTest, AQuantisedModelIsComparedWithItsFloatModel) {
   const std::string quantised = put("exports/against_pt2e.pt2", "m/q.pt2");
   const std::string floating = put("exports/against_float.pt2", "f/float.pt2");
-  const HarnessOutcome result = run({"--pt2", quantised, "--against", floating});
-  EXPECT_EQ(result.status, 0) << result.err;
+  const HarnessOutcome result = run({"--pt2", quantised, "--against", floating}).expect_status(0);
   EXPECT_THAT(result.out, HasSubstr("against float.pt2: 8 tensors compared, worst 2.6 dB at 'relu' "
                                     "(layers.1)\n"));
   EXPECT_THAT(reports().at("q.md"),

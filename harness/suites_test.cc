@@ -119,8 +119,7 @@ class SuitesTest : public HarnessTest {
 };
 
 TEST_F(SuitesTest, RunTheOperators) {
-  const HarnessOutcome outcome = run_operators({"--jobs", "2"});
-  EXPECT_EQ(outcome.status, 0);
+  const HarnessOutcome outcome = run_operators({"--jobs", "2"}).expect_status(0);
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(outcome.out, StartsWith("convolution  1 of 1 cases passed\n"
                                       "pointwise    3 of 3 cases passed\n"
@@ -136,7 +135,7 @@ TEST_F(SuitesTest, RunTheOperators) {
                     Not(HasSubstr("olerance"))));
   EXPECT_THAT(first.at("junit.xml"), HasSubstr("tests=\"5\" failures=\"0\""));
   EXPECT_EQ(schema_problem(results()), "");
-  EXPECT_EQ(run_operators({}).status, 0);
+  run_operators({}).expect_status(0);
   EXPECT_EQ(reports(), first);
 }
 
@@ -157,8 +156,8 @@ TEST_F(SuitesTest, RunOnAServer) {
 done
 )");
   const std::string command = "sh " + path("server.sh");
-  const HarnessOutcome outcome = run_operators({"--executor", command, "--jobs", "2"});
-  EXPECT_EQ(outcome.status, 1) << outcome.err;
+  const HarnessOutcome outcome =
+      run_operators({"--executor", command, "--jobs", "2"}).expect_status(1);
   EXPECT_THAT(
       outcome.out,
       HasSubstr("3 of 5 cases passed (2 with nodes on the host), 1 unsupported, 1 crashed"));
@@ -171,14 +170,13 @@ done
   EXPECT_FALSE(results()["cases"][3].contains("executor"));
   EXPECT_THAT(first.at("OPERATORS.md"),
               HasSubstr("--suite operators --executor '" + command + "'\n"));
-  EXPECT_EQ(run_operators({"--executor", command}).status, 1);
+  run_operators({"--executor", command}).expect_status(1);
   EXPECT_EQ(reports(), first);
 }
 
 TEST_F(SuitesTest, KeepWhatHadFinishedWhenInterrupted) {
   const HarnessOutcome outcome =
-      run_operators({"--executor", "interrupting", "--category", "pointwise"});
-  EXPECT_EQ(outcome.status, 130);
+      run_operators({"--executor", "interrupting", "--category", "pointwise"}).expect_status(130);
   EXPECT_EQ(outcome.err,
             "harness: interrupted; the reports cover the 2 of 3 cases that finished\n");
   EXPECT_THAT(case_names(),
@@ -190,16 +188,15 @@ TEST_F(SuitesTest, KeepWhatHadFinishedWhenInterrupted) {
 }
 
 TEST_F(SuitesTest, RunWhatIsAskedForAndListTheirCategories) {
-  EXPECT_EQ(run_operators({"--operator", "aten.abs"}).status, 0);
+  run_operators({"--operator", "aten.abs"}).expect_status(0);
   EXPECT_THAT(case_names(),
               ElementsAre("aten.abs.default/bfloat16/usual", "aten.abs.default/float32/usual"));
-  EXPECT_EQ(run_operators({"--dtype", "bfloat16"}).status, 0);
+  run_operators({"--dtype", "bfloat16"}).expect_status(0);
   EXPECT_THAT(case_names(), ElementsAre("aten.abs.default/bfloat16/usual"));
   EXPECT_THAT(reports().at("OPERATORS.md"), HasSubstr("--suite operators --dtype bfloat16\n"));
-  EXPECT_EQ(run_operators({"--category", "reduction"}).status, 0);
+  run_operators({"--category", "reduction"}).expect_status(0);
   EXPECT_THAT(case_names(), ElementsAre("aten.sum.default/float32/usual"));
-  const HarnessOutcome outcome = run_operators({"--list-categories"});
-  EXPECT_EQ(outcome.status, 0);
+  const HarnessOutcome outcome = run_operators({"--list-categories"}).expect_status(0);
   EXPECT_EQ(outcome.out, "convolution\npointwise\nreduction\n");
 }
 
@@ -227,12 +224,10 @@ TEST_F(SuitesTest, RefuseWhatThereIsNot) {
 }
 
 TEST_F(SuitesTest, FailWithoutSupportOnlyWhereThatIsAskedFor) {
-  const HarnessOutcome lenient = run_operators({"--executor", "no_abs"});
-  EXPECT_EQ(lenient.status, 0) << lenient.err;
+  const HarnessOutcome lenient = run_operators({"--executor", "no_abs"}).expect_status(0);
   EXPECT_THAT(lenient.out, HasSubstr("3 of 5 cases passed, 2 unsupported; see "));
   EXPECT_THAT(reports().at("junit.xml"), HasSubstr("failures=\"0\" errors=\"0\" skipped=\"2\""));
-  const HarnessOutcome strict = run_operators({"--executor", "no_abs", "--require-support"});
-  EXPECT_EQ(strict.status, 1);
+  run_operators({"--executor", "no_abs", "--require-support"}).expect_status(1);
   EXPECT_THAT(reports().at("OPERATORS.md"), HasSubstr("❌ **3 of 5 cases passed, 2 unsupported**"));
   EXPECT_THAT(reports().at("junit.xml"), HasSubstr("failures=\"2\" errors=\"0\" skipped=\"0\""));
   const HarnessOutcome quiet =
@@ -241,27 +236,24 @@ TEST_F(SuitesTest, FailWithoutSupportOnlyWhereThatIsAskedFor) {
   EXPECT_EQ(quiet.err, "3 of 5 cases passed, 2 unsupported\n");
   EXPECT_THAT(reports().at("OPERATORS.md"), HasSubstr("## Unsupported operators"));
   // What was unsupported runs again only where support is required now.
-  EXPECT_EQ(run_operators({"--executor", "no_abs"}).status, 0);
+  run_operators({"--executor", "no_abs"}).expect_status(0);
   const std::string before = output_ + "/results.json";
-  EXPECT_EQ(run_command_line({"--rerun", before}).status, 0);
-  EXPECT_EQ(run_command_line({"--rerun", before, "--require-support"}).status, 1);
+  run_command_line({"--rerun", before}).expect_status(0);
+  run_command_line({"--rerun", before, "--require-support"}).expect_status(1);
   // Where support is required, a list of expected failures can name what has none.
   write_file(path("list"), "aten.abs.*: unsupported: the chip has no abs\n");
-  EXPECT_EQ(run_operators(
-                {"--executor", "no_abs", "--require-support", "--expected-failures", path("list")})
-                .status,
-            0);
+  run_operators({"--executor", "no_abs", "--require-support", "--expected-failures", path("list")})
+      .expect_status(0);
 }
 
 TEST_F(SuitesTest, AreComparedWithABaseline) {
-  EXPECT_EQ(run_operators({}).status, 0);
+  run_operators({}).expect_status(0);
   fs::rename(output_, path("old"));
   const std::string baseline = path("old") + "/results.json";
-  const HarnessOutcome same = run_operators({"--baseline", baseline});
-  EXPECT_EQ(same.status, 0);
+  const HarnessOutcome same = run_operators({"--baseline", baseline}).expect_status(0);
   EXPECT_THAT(same.out, HasSubstr("no changes since " + baseline + ", 5 cases compared\n"));
-  const HarnessOutcome worse = run_operators({"--baseline", baseline, "--executor", "off_by_one"});
-  EXPECT_EQ(worse.status, 1);
+  const HarnessOutcome worse =
+      run_operators({"--baseline", baseline, "--executor", "off_by_one"}).expect_status(1);
   EXPECT_THAT(worse.out, AllOf(HasSubstr("5 cases compared: 5 worse\n"),
                                HasSubstr("  worse    aten.abs.default/float32/usual  ")));
   EXPECT_EQ(schema_problem(results()), "");
@@ -277,29 +269,21 @@ TEST_F(SuitesTest, FailAsExpected) {
   };
   const std::string line = "aten.sum.default/float32/usual: output mismatch: adds one too many\n";
   const HarnessOutcome known =
-      run_with(line, {"--operator", "aten.sum", "--executor", "off_by_one"});
-  EXPECT_EQ(known.status, 0) << known.out << known.err;
+      run_with(line, {"--operator", "aten.sum", "--executor", "off_by_one"}).expect_status(0);
   EXPECT_THAT(known.out, HasSubstr("0 of 1 cases passed, 1 expected failure"));
   EXPECT_THAT(reports().at("junit.xml"), HasSubstr("failures=\"0\" errors=\"0\" skipped=\"1\""));
-  const HarnessOutcome mended = run_with(line, {"--operator", "aten.sum"});
-  EXPECT_EQ(mended.status, 1);
+  const HarnessOutcome mended = run_with(line, {"--operator", "aten.sum"}).expect_status(1);
   EXPECT_THAT(mended.out, HasSubstr("0 of 1 cases passed, 1 unexpected pass"));
-  EXPECT_EQ(
-      run_with("aten.sun.default/float32/usual: crashed: a typo\n", {"--operator", "aten.sum"})
-          .status,
-      2);
-  EXPECT_EQ(
-      run_with("aten.neg.default/float32/usual: crashed: not selected\nGood: crashed: a model\n",
-               {"--operator", "aten.sum"})
-          .status,
-      0);
+  run_with("aten.sun.default/float32/usual: crashed: a typo\n", {"--operator", "aten.sum"})
+      .expect_status(2);
+  run_with("aten.neg.default/float32/usual: crashed: not selected\nGood: crashed: a model\n",
+           {"--operator", "aten.sum"})
+      .expect_status(0);
 
   const std::string pattern = "*float32/*: output mismatch: adds one too many\n";
-  const HarnessOutcome some = run_with(pattern, {"--executor", "off_by_one"});
-  EXPECT_EQ(some.status, 1);
+  const HarnessOutcome some = run_with(pattern, {"--executor", "off_by_one"}).expect_status(1);
   EXPECT_THAT(some.out, HasSubstr("0 of 5 cases passed, 1 differs, 4 expected failure"));
-  const HarnessOutcome none = run_with(pattern, {"--executor", "no_abs"});
-  EXPECT_EQ(none.status, 0) << none.out << none.err;
+  const HarnessOutcome none = run_with(pattern, {"--executor", "no_abs"}).expect_status(0);
   EXPECT_THAT(none.out, HasSubstr("3 of 5 cases passed, 2 unsupported"));
 }
 
@@ -309,16 +293,14 @@ TEST_F(SuitesTest, WriteTheListOfTheirFailures) {
     arguments.insert(arguments.end(), {"--write-expected-failures", list});
     return run_operators(arguments);
   };
-  const HarnessOutcome first = run({"--executor", "off_by_one", "--operator", "aten.abs"});
-  EXPECT_EQ(first.status, 1);
+  run({"--executor", "off_by_one", "--operator", "aten.abs"}).expect_status(1);
   const std::string text =
       "aten.abs.default/bfloat16/usual: output mismatch: new\n"
       "aten.abs.default/float32/usual: output mismatch: new\n";
   EXPECT_EQ(read_file(list), text);
   // The reasons of a list that is there already stay, and what is not selected.
   write_file(list, "# One too many.\naten.abs.default/float32/usual: output mismatch: known\n");
-  const HarnessOutcome again = run({"--executor", "off_by_one", "--dtype", "bfloat16"});
-  EXPECT_EQ(again.status, 1);
+  run({"--executor", "off_by_one", "--dtype", "bfloat16"}).expect_status(1);
   const std::string both =
       "aten.abs.default/bfloat16/usual: output mismatch: new\n"
       "# One too many.\n"
@@ -326,32 +308,30 @@ TEST_F(SuitesTest, WriteTheListOfTheirFailures) {
   EXPECT_EQ(read_file(list), both);
   const std::vector<std::string> flags = {"--executor", "off_by_one",          "--operator",
                                           "aten.abs",   "--expected-failures", list};
-  EXPECT_EQ(run(flags).status, 0);
+  run(flags).expect_status(0);
   EXPECT_EQ(read_file(list), both);
-  EXPECT_EQ(run({"--dtype", "bfloat16", "--expected-failures", list}).status, 1);
+  run({"--dtype", "bfloat16", "--expected-failures", list}).expect_status(1);
   EXPECT_EQ(read_file(list),
             "# One too many.\naten.abs.default/float32/usual: output mismatch: known\n");
   // A file that does not hold a list stays as it is.
   write_file(list, "notes\n");
-  const HarnessOutcome refused = run({});
-  EXPECT_EQ(refused.status, 2);
+  const HarnessOutcome refused = run({}).expect_status(2);
   EXPECT_THAT(refused.err, HasSubstr("known.txt:1: invalid line; expected NAME: KIND: REASON"));
   EXPECT_EQ(read_file(list), "notes\n");
 }
 
 TEST_F(SuitesTest, StopACallThatTakesTooLong) {
   const HarnessOutcome outcome =
-      run_operators({"--executor", "hanging", "--category", "pointwise", "--timeout", "2"});
-  EXPECT_EQ(outcome.status, 1);
+      run_operators({"--executor", "hanging", "--category", "pointwise", "--timeout", "2"})
+          .expect_status(1);
   EXPECT_THAT(outcome.out, HasSubstr("2 of 3 cases passed, 1 timed out"));
   EXPECT_EQ(results()["cases"][2]["failure"]["stage"], "execute");
 }
 
 // A model that fails or ends its process costs itself only.
 TEST_F(SuitesTest, TakeApartWhatCanBeBesideModelsThatFail) {
-  const HarnessOutcome outcome = run({"--split", "--model", "Aborts", "--model", "Throws",
-                                      "--model", "Wrong", "--model", "Close"});
-  EXPECT_EQ(outcome.status, 1);
+  run({"--split", "--model", "Aborts", "--model", "Throws", "--model", "Wrong", "--model", "Close"})
+      .expect_status(1);
   EXPECT_EQ(results()["models"].size(), 4u);
   // Equal calls run where a model fails.
   ASSERT_EQ(results()["cases"].size(), 2u);
@@ -359,7 +339,7 @@ TEST_F(SuitesTest, TakeApartWhatCanBeBesideModelsThatFail) {
 }
 
 TEST_F(SuitesTest, SayWhichCallsDidNotRunAndNameFaultyOperators) {
-  EXPECT_EQ(run({"--split", "--model", "Close", "--model", "Doubled"}).status, 0);
+  run({"--split", "--model", "Close", "--model", "Doubled"}).expect_status(0);
   ASSERT_EQ(results()["cases"].size(), 2u);
   EXPECT_EQ(results()["cases"][0]["call"]["occurrences"].size(), 2u);
   EXPECT_THAT(reports().at("Close.md"),
@@ -367,45 +347,40 @@ TEST_F(SuitesTest, SayWhichCallsDidNotRunAndNameFaultyOperators) {
                     Not(HasSubstr("not run"))));
   EXPECT_THAT(reports().at("Doubled.md"),
               AllOf(HasSubstr("| as `add` of Close, not run |"), HasSubstr("1 not run, because")));
-  EXPECT_EQ(run({"--split", "--model", "Close", "--executor", "off_by_one"}).status, 1);
+  run({"--split", "--model", "Close", "--executor", "off_by_one"}).expect_status(1);
   EXPECT_THAT(reports().at("Close.md"), HasSubstr("Faulty operators: `aten.add."));
 }
 
 TEST_F(SuitesTest, RunFromTheFilesThatWereWritten) {
   const std::string suite = path("suite");
-  const HarnessOutcome written = run_operators({"--export-suite", suite});
-  EXPECT_EQ(written.status, 0) << written.err;
+  const HarnessOutcome written = run_operators({"--export-suite", suite}).expect_status(0);
   EXPECT_EQ(written.out, suite + ": 5 cases\n");
   EXPECT_FALSE(fs::exists(output_));
   EXPECT_EQ(read_suite(suite).size(), 5u);
   const auto files = files_below(suite);
-  EXPECT_EQ(run_operators({"--export-suite", suite}).status, 0);
+  run_operators({"--export-suite", suite}).expect_status(0);
   EXPECT_EQ(files_below(suite), files);
 
-  const HarnessOutcome good = run({"--ir", suite});
-  EXPECT_EQ(good.status, 0) << good.out << good.err;
+  const HarnessOutcome good = run({"--ir", suite}).expect_status(0);
   EXPECT_THAT(good.out, HasSubstr("5 of 5 cases passed; see "));
   EXPECT_EQ(case_names().size(), 5u);
   EXPECT_EQ(schema_problem(results()), "");
-  EXPECT_EQ(run({"--ir", suite, "--executor", "no_abs", "--require-support"}).status, 1);
-  const HarnessOutcome wrong = run({"--ir", suite, "--executor", "off_by_one"});
-  EXPECT_EQ(wrong.status, 1);
+  run({"--ir", suite, "--executor", "no_abs", "--require-support"}).expect_status(1);
+  const HarnessOutcome wrong = run({"--ir", suite, "--executor", "off_by_one"}).expect_status(1);
   EXPECT_THAT(wrong.out, HasSubstr("0 of 5 cases passed, 5 differ"));
   EXPECT_EQ(files_below(suite), files);
 
-  const HarnessOutcome twice = run({"--ir", suite, "--ir", suite});
-  EXPECT_EQ(twice.status, 2);
+  const HarnessOutcome twice = run({"--ir", suite, "--ir", suite}).expect_status(2);
   EXPECT_THAT(twice.err, HasSubstr("usual'; run the suites one by one"));
 }
 
 TEST_F(SuitesTest, ExportModelsToo) {
   const std::string suite = path("suite");
   const HarnessOutcome written =
-      run({"--model", "Good", "--model", "Wrong", "--export-suite", suite});
-  EXPECT_EQ(written.status, 0) << written.err;
+      run({"--model", "Good", "--model", "Wrong", "--export-suite", suite}).expect_status(0);
   EXPECT_EQ(written.out, suite + ": 2 cases\n");
   // Wrong returns other values than its graph computes.
-  EXPECT_EQ(run({"--ir", suite}).status, 1);
+  run({"--ir", suite}).expect_status(1);
   const json cases = results()["cases"];
   EXPECT_EQ(cases[0]["name"], "Good");
   EXPECT_EQ(cases[0]["status"], "passed");
@@ -429,8 +404,8 @@ TEST_F(SuitesTest, ReplaceNoOtherFiles) {
 }
 
 TEST_F(SuitesTest, ShowAModelWholeAndTakenApart) {
-  const HarnessOutcome outcome = run({"--split", "--pt2", "harness/testdata/gru.pt2"});
-  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  const HarnessOutcome outcome =
+      run({"--split", "--pt2", "harness/testdata/gru.pt2"}).expect_status(0);
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("gru  PASSED"), HasSubstr("1 of 1 models passed; ")));
   const auto pages = reports();
   EXPECT_THAT(pages.at("OPERATORS.md"), HasSubstr("## Calls in models"));
@@ -445,7 +420,7 @@ TEST_F(SuitesTest, ShowAModelWholeAndTakenApart) {
 
 // A graph that fails at its second node.
 TEST_F(SuitesTest, KeepTheCallsBeforeTheOneThatFails) {
-  EXPECT_EQ(run({"--model", "Wrong"}).status, 1);
+  run({"--model", "Wrong"}).expect_status(1);
   fs::rename(output_ + "/repro/Wrong", path("broken"));
   fs::remove_all(output_);
   IR ir = load_ir(path("broken/ir.json"));
@@ -456,8 +431,7 @@ TEST_F(SuitesTest, KeepTheCallsBeforeTheOneThatFails) {
   ir.graph_outputs = {view};
   save_ir(ir, path("broken/ir.json"));
   fs::remove(path("broken/expected.safetensors"));
-  const HarnessOutcome outcome = run({"--split", "--ir", path("broken")});
-  EXPECT_EQ(outcome.status, 1) << outcome.err;
+  run({"--split", "--ir", path("broken")}).expect_status(1);
   EXPECT_EQ(case_names().size(), 1u);
   EXPECT_EQ(results()["models"][0]["status"], "failed");
 }

@@ -89,8 +89,8 @@ class UnknownOperatorsTest : public HarnessTest {
 
 TEST_F(UnknownOperatorsTest, PassWhereWhoeverExecutesHasThem) {
   give_expected();
-  const HarnessOutcome outcome = run_net({"--executor", "knows_foo", "--per-node"});
-  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  const HarnessOutcome outcome =
+      run_net({"--executor", "knows_foo", "--per-node"}).expect_status(0);
   EXPECT_THAT(outcome.out, HasSubstr("net  PASSED"));
   const std::string page = reports().at("net.md");
   EXPECT_THAT(page, HasSubstr("2 of 5 nodes are left out: 1 with an unsupported operator"));
@@ -99,8 +99,7 @@ TEST_F(UnknownOperatorsTest, PassWhereWhoeverExecutesHasThem) {
 }
 
 TEST_F(UnknownOperatorsTest, AreNamedWhereTheyAreNeeded) {
-  const HarnessOutcome plan = run_net({});
-  EXPECT_EQ(plan.status, 1);
+  const HarnessOutcome plan = run_net({}).expect_status(1);
   EXPECT_THAT(plan.out, AllOf(HasSubstr(kFoo), HasSubstr("--load-library")));
   // The others are compared.
   EXPECT_THAT(
@@ -108,20 +107,18 @@ TEST_F(UnknownOperatorsTest, AreNamedWhereTheyAreNeeded) {
       AllOf(HasSubstr("2 values compared with those of the model, all within the tolerance. "
                       "2 values could not be compared."),
             HasSubstr("2 of 5 nodes are left out"), Not(HasSubstr("No value could be compared"))));
-  EXPECT_EQ(run_net({"--executor", "knows_foo"}).status, 1);
+  run_net({"--executor", "knows_foo"}).expect_status(1);
 }
 
 TEST_F(UnknownOperatorsTest, AreLeftOutWhereModelsAreTakenApart) {
   give_expected();
-  const HarnessOutcome outcome = run_net({"--executor", "knows_foo", "--split"});
-  EXPECT_EQ(outcome.status, 1);
+  const HarnessOutcome outcome = run_net({"--executor", "knows_foo", "--split"}).expect_status(1);
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr("net  PASSED"), HasSubstr("2 of 2 cases passed"),
                     HasSubstr(std::string("cannot split net completely: ") + kLeftOut + "\n")));
 
   const std::string suite = path("suite");
-  const HarnessOutcome exported = run_net({"--split", "--export-suite", suite});
-  EXPECT_EQ(exported.status, 1);
+  const HarnessOutcome exported = run_net({"--split", "--export-suite", suite}).expect_status(1);
   EXPECT_EQ(exported.out, suite + ": 2 cases\n");
   EXPECT_THAT(exported.err, HasSubstr(kLeftOut));
   EXPECT_EQ(read_suite(suite).size(), 2u);
@@ -129,20 +126,18 @@ TEST_F(UnknownOperatorsTest, AreLeftOutWhereModelsAreTakenApart) {
 
 TEST_F(UnknownOperatorsTest, LeaveNoSuiteWhereNothingCanBeWritten) {
   const std::string suite = path("suite");
-  const HarnessOutcome whole = run_net({"--export-suite", suite});
-  EXPECT_EQ(whole.status, 2);
+  const HarnessOutcome whole = run_net({"--export-suite", suite}).expect_status(2);
   EXPECT_THAT(whole.err, HasSubstr("cannot write 'net': "));
   EXPECT_FALSE(fs::exists(suite));
   give_expected();
-  EXPECT_EQ(run_net({"--export-suite", suite}).status, 0);
+  run_net({"--export-suite", suite}).expect_status(0);
   fs::remove_all(suite);
   fs::remove(path("net/expected.safetensors"));
 
   IR ir = load_ir(path("net/ir.json"));
   ir.nodes[0].op_type = kFoo;
   save_ir(ir, path("net/ir.json"));
-  const HarnessOutcome split = run_net({"--split", "--export-suite", suite});
-  EXPECT_EQ(split.status, 1);
+  const HarnessOutcome split = run_net({"--split", "--export-suite", suite}).expect_status(1);
   EXPECT_THAT(split.err, HasSubstr("5 of 5 nodes are left out: 2 with an unsupported operator"));
   EXPECT_EQ(split.out, "");
   EXPECT_FALSE(fs::exists(suite));
@@ -150,8 +145,7 @@ TEST_F(UnknownOperatorsTest, LeaveNoSuiteWhereNothingCanBeWritten) {
 
 TEST_F(UnknownOperatorsTest, TheReproducerMayBeANodeThatReturnsNothing) {
   give_expected();
-  const HarnessOutcome outcome = run_net({"--executor", "aborts_on_check"});
-  EXPECT_EQ(outcome.status, 1);
+  const HarnessOutcome outcome = run_net({"--executor", "aborts_on_check"}).expect_status(1);
   EXPECT_THAT(outcome.out, HasSubstr("crashed in execute"));
   const IR part = load_ir(output_ + "/repro/net/ir.json");
   ASSERT_EQ(part.nodes.size(), 1u) << reports().at("net.md");

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <source_location>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -21,6 +22,16 @@ struct HarnessOutcome {
   int status;
   std::string out;
   std::string err;
+
+  HarnessOutcome expect_status(int expected,
+                               std::source_location at = std::source_location::current()) const {
+    if (status != expected) {
+      ADD_FAILURE_AT(at.file_name(), static_cast<int>(at.line()))
+          << "exit status " << status << ", expected " << expected << '\n'
+          << out << err;
+    }
+    return *this;
+  }
 };
 
 inline HarnessOutcome run_command_line(std::vector<std::string> arguments, bool has_bar = false) {

@@ -7,6 +7,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/options.h"
+#include "torch_ir/base/testing/error_of.h"
 
 namespace torch_ir {
 namespace {
@@ -24,12 +25,7 @@ class ParseArgumentsTest : public ::testing::Test {
   }
 
   std::string error(const std::vector<std::string>& arguments) {
-    try {
-      parse_arguments(parser_, arguments);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+    return error_of<Error>([&] { parse_arguments(parser_, arguments); });
   }
 
   CLI::App parser_;

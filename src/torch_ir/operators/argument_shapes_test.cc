@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "torch_ir/base/testing/error_of.h"
+
 namespace torch_ir {
 namespace {
 
@@ -18,12 +20,7 @@ using ::testing::HasSubstr;
 using Sizes = std::vector<int64_t>;
 
 std::string problem_of(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
-  try {
-    check_argument_shapes(op, stack);
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
-  }
-  return "";
+  return error_of<c10::Error>([&] { check_argument_shapes(op, stack); });
 }
 
 std::string problem_of(const char* name, const char* overload, const torch::jit::Stack& stack) {

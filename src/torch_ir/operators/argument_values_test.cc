@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "torch_ir/base/testing/error_of.h"
+
 namespace torch_ir {
 namespace {
 
@@ -25,13 +27,9 @@ using Numbers = std::vector<int64_t>;
 // The problem of a call; empty for a valid call, which LibTorch must accept.
 std::string problem_of_call(const char* name, const char* overload, torch::jit::Stack stack) {
   const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(name, overload);
-  try {
-    check_argument_values(op, stack);
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
-  }
-  op.callBoxed(stack);
-  return "";
+  const std::string problem = error_of<c10::Error>([&] { check_argument_values(op, stack); });
+  if (problem.empty()) op.callBoxed(stack);
+  return problem;
 }
 
 at::Tensor whole(const Numbers& numbers) { return at::tensor(numbers, at::kLong); }

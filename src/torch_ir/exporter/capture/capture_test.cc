@@ -11,6 +11,7 @@
 #include <torch/types.h>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/testing/error_of.h"
 #include "torch_ir/exporter/capture/lifted_constants.h"
 #include "torch_ir/exporter/meta/meta_device.h"
 #include "torch_ir/ir/testing/program_graphs.h"
@@ -55,13 +56,9 @@ Program capture(Forward forward, const at::Tensor& input) {
                       {input});
 }
 
-std::string error_of(const Model& model, const Tensors& inputs, const ExportOptions& options = {}) {
-  try {
-    export_model(model, inputs, options);
-  } catch (const ExportError& error) {
-    return error.what();
-  }
-  return "no error";
+std::string capture_error(const Model& model, const Tensors& inputs,
+                          const ExportOptions& options = {}) {
+  return error_of<ExportError>([&] { export_model(model, inputs, options); });
 }
 
 at::Tensor meta(at::IntArrayRef sizes) { return at::empty(sizes, at::TensorOptions(torch::kMeta)); }
@@ -286,7 +283,7 @@ TEST(CaptureTest, NamesInputsAsTold) {
   EXPECT_THAT(placeholders(program), ElementsAre("query", "add"));
   // A node never takes the name of a placeholder, which may be an output, too.
   EXPECT_THAT(names_of(program, program.outputs), ElementsAre("add_1", "query"));
-  EXPECT_EQ(error_of(add, {x, x}, {.input_names = {"query"}}),
+  EXPECT_EQ(capture_error(add, {x, x}, {.input_names = {"query"}}),
             "cannot export the model: wrong number of input names: 1, expected 2");
 }
 
@@ -295,94 +292,97 @@ TEST(CaptureTest, RefusesOperatorsThatNeedData) {
     return Model([forward](const Tensors& inputs) { return Tensors{forward(inputs[0])}; });
   };
   const Model nonzero = model([](const at::Tensor& x) { return torch::nonzero(x); });
-  EXPECT_EQ(error_of(nonzero, {meta({2})}),
+  EXPECT_EQ(capture_error(nonzero, {meta({2})}),
             "cannot export the model: aten::nonzero needs the data of its input, but the "
             "meta device has none: replace it, or export on real tensors");
-  EXPECT_EQ(error_of(nonzero, {torch::ones({2})}), "no error");
+  EXPECT_EQ(capture_error(nonzero, {torch::ones({2})}), "");
 
   const Model item = model([](const at::Tensor& x) { return x * x.sum().item(); });
   for (const at::Tensor& input : {torch::ones({2}), meta({2})}) {
-    EXPECT_EQ(error_of(item, {input}),
+    EXPECT_EQ(capture_error(item, {input}),
               "cannot export the model: aten::item needs the data of a tensor, so the graph would "
               "be valid for these inputs only: replace it with tensor operators");
   }
 
   const Model equal =
       model([](const at::Tensor& x) { return torch::equal(x, x.exp()) ? x : x + 1; });
-  EXPECT_THAT(error_of(equal, {meta({2})}), HasSubstr("aten::equal needs the data of a tensor"));
+  EXPECT_THAT(capture_error(equal, {meta({2})}),
+              HasSubstr("aten::equal needs the data of a tensor"));
   const Model same = model([](const at::Tensor& x) { return torch::equal(x, x) ? x : x + 1; });
-  EXPECT_EQ(error_of(same, {meta({2})}), "no error");
+  EXPECT_EQ(capture_error(same, {meta({2})}), "");
   const Model sizes =
       model([](const at::Tensor& x) { return torch::equal(x, x.sum(0)) ? x : x + 1; });
-  EXPECT_EQ(error_of(sizes, {meta({2})}), "no error");
+  EXPECT_EQ(capture_error(sizes, {meta({2})}), "");
 }
 
 TEST(CaptureTest, NamesTheModelThatItCanNotExport) {
   const torch::nn::Linear linear(4, 3);
-  EXPECT_EQ(error_of(linear, {torch::ones({2, 5})}),
+  EXPECT_EQ(capture_error(linear, {torch::ones({2, 5})}),
             "cannot export model 'Linear': aten::addmm failed: mat1 and mat2 shapes cannot "
             "be multiplied (2x5 and 4x3)");
-  EXPECT_THAT(error_of(linear, {meta({2, 5})}),
+  EXPECT_THAT(capture_error(linear, {meta({2, 5})}),
               HasSubstr("cannot export model 'Linear': aten::addmm failed on the meta device: "));
-  EXPECT_EQ(error_of(Model([](const Tensors&) -> Tensors { throw std::runtime_error("boom"); }),
-                     {torch::ones({1})}),
-            "cannot export the model: the model failed: boom");
+  EXPECT_EQ(
+      capture_error(Model([](const Tensors&) -> Tensors { throw std::runtime_error("boom"); }),
+                    {torch::ones({1})}),
+      "cannot export the model: the model failed: boom");
 }
 
 TEST(CaptureTest, RefusesTrainingModeOnlyWhereItMatters) {
   torch::nn::BatchNorm2d norm(3);
-  EXPECT_EQ(error_of(norm, {torch::ones({2, 3, 4, 4})}),
+  EXPECT_EQ(capture_error(norm, {torch::ones({2, 3, 4, 4})}),
             "cannot export model 'BatchNorm2d': aten::batch_norm runs in training mode, "
             "whose results differ from inference: call model.eval() (C++: "
             "model->eval()) before the export");
   norm->eval();
-  EXPECT_EQ(error_of(norm, {torch::ones({2, 3, 4, 4})}), "no error");
+  EXPECT_EQ(capture_error(norm, {torch::ones({2, 3, 4, 4})}), "");
 
   torch::nn::InstanceNorm2d tracked(torch::nn::InstanceNorm2dOptions(3).track_running_stats(true));
-  EXPECT_THAT(error_of(tracked, {torch::ones({2, 3, 4, 4})}),
+  EXPECT_THAT(capture_error(tracked, {torch::ones({2, 3, 4, 4})}),
               HasSubstr("aten::instance_norm runs in training mode"));
   tracked->eval();
-  EXPECT_EQ(error_of(tracked, {torch::ones({2, 3, 4, 4})}), "no error");
-  EXPECT_EQ(error_of(torch::nn::InstanceNorm2d(3), {torch::ones({2, 3, 4, 4})}), "no error");
+  EXPECT_EQ(capture_error(tracked, {torch::ones({2, 3, 4, 4})}), "");
+  EXPECT_EQ(capture_error(torch::nn::InstanceNorm2d(3), {torch::ones({2, 3, 4, 4})}), "");
 
   torch::nn::Dropout dropout(0.5);
-  EXPECT_THAT(error_of(dropout, {torch::ones({2})}), HasSubstr("aten::dropout runs in training"));
-  EXPECT_EQ(error_of(torch::nn::Dropout(0.0), {torch::ones({2})}), "no error");
-  EXPECT_EQ(error_of(torch::nn::Linear(2, 2), {torch::ones({2, 2})}), "no error");
-  EXPECT_EQ(error_of(torch::nn::LSTM(2, 2), {torch::ones({3, 1, 2})}), "no error");
+  EXPECT_THAT(capture_error(dropout, {torch::ones({2})}),
+              HasSubstr("aten::dropout runs in training"));
+  EXPECT_EQ(capture_error(torch::nn::Dropout(0.0), {torch::ones({2})}), "");
+  EXPECT_EQ(capture_error(torch::nn::Linear(2, 2), {torch::ones({2, 2})}), "");
+  EXPECT_EQ(capture_error(torch::nn::LSTM(2, 2), {torch::ones({3, 1, 2})}), "");
 
   // Uses the statistics of the batch in both modes.
   torch::nn::BatchNorm2d untracked(torch::nn::BatchNormOptions(3).track_running_stats(false));
   untracked->eval();
-  EXPECT_EQ(error_of(untracked, {torch::ones({2, 3, 4, 4})}), "no error");
+  EXPECT_EQ(capture_error(untracked, {torch::ones({2, 3, 4, 4})}), "");
   const Model without_statistics([](const Tensors& inputs) -> Tensors {
     return {
         std::get<0>(at::_native_batch_norm_legit(inputs[0], {}, {}, /*training=*/true, 0.1, 1e-5))};
   });
-  EXPECT_EQ(error_of(without_statistics, {torch::ones({2, 3, 4, 4})}), "no error");
+  EXPECT_EQ(capture_error(without_statistics, {torch::ones({2, 3, 4, 4})}), "");
 }
 
 TEST(CaptureTest, RefusesMixedDevicesAndUndefinedInputs) {
   const Model add([](const Tensors& inputs) { return Tensors{inputs[0] + inputs[1]}; });
-  EXPECT_EQ(error_of(add, {meta({2}), torch::ones({2})}),
+  EXPECT_EQ(capture_error(add, {meta({2}), torch::ones({2})}),
             "cannot export the model: input 1 is on cpu while others are on meta: put all "
             "inputs on one device");
-  EXPECT_EQ(error_of(add, {torch::ones({2}), at::Tensor()}),
+  EXPECT_EQ(capture_error(add, {torch::ones({2}), at::Tensor()}),
             "cannot export the model: input 1 is undefined");
   const torch::nn::Linear linear = [] {
     const MetaDeviceGuard guard;
     return torch::nn::Linear(2, 2);
   }();
-  EXPECT_EQ(error_of(linear, {torch::ones({2, 2})}),
+  EXPECT_EQ(capture_error(linear, {torch::ones({2, 2})}),
             "cannot export model 'Linear': 'weight' is on meta, but input 0 is on cpu: put "
             "the inputs on meta as well (torch::Device(torch::kMeta))");
 }
 
 TEST(CaptureTest, StrictModeRefusesWhatHasData) {
-  EXPECT_EQ(error_of(torch::nn::Linear(2, 2), {meta({2, 2})}, {.strict = true}),
+  EXPECT_EQ(capture_error(torch::nn::Linear(2, 2), {meta({2, 2})}, {.strict = true}),
             "Model must be on meta device for weight-free IR extraction.");
-  EXPECT_EQ(error_of(Model([](const Tensors& inputs) { return inputs; }), {torch::ones({2})},
-                     {.strict = true}),
+  EXPECT_EQ(capture_error(Model([](const Tensors& inputs) { return inputs; }), {torch::ones({2})},
+                          {.strict = true}),
             "Model must be on meta device for weight-free IR extraction.");
 }
 

@@ -11,6 +11,7 @@
 #include <torch/types.h>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/testing/error_of.h"
 
 namespace torch_ir {
 namespace {
@@ -27,12 +28,7 @@ Program capture(Forward forward, const at::Tensor& x, std::vector<DynamicSize> s
 }
 
 std::string capture_error(Forward forward, std::vector<DynamicSize> sizes) {
-  try {
-    capture(forward, at::ones({2, 6}), std::move(sizes));
-  } catch (const ExportError& error) {
-    return error.what();
-  }
-  return "no error";
+  return error_of<ExportError>([&] { capture(forward, at::ones({2, 6}), std::move(sizes)); });
 }
 
 // "add: [batch, 4] sum_1 + 1" for each node: its name, shape and attributes.

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/testing/error_of.h"
 #include "torch_ir/base/testing/zip_builder.h"
 
 namespace torch_ir {
@@ -22,15 +24,10 @@ std::string write_archive(const std::vector<ZipEntry>& entries) {
   return path;
 }
 
-std::string error_of(const std::string& path) {
-  try {
-    open_pt2_archive(path);
-  } catch (const ExportError& error) {
-    const std::string what = error.what();
-    EXPECT_TRUE(what.starts_with(path + ": ")) << what;
-    return what.substr(path.size() + 2);
-  }
-  return "no error";
+std::string opening_error(const std::string& path) {
+  const std::string error = error_of<ExportError>([&] { open_pt2_archive(path); });
+  EXPECT_TRUE(error.starts_with(path + ": ")) << error;
+  return error.substr(std::min(path.size() + 2, error.size()));
 }
 
 std::vector<ZipEntry> newest_layout(const std::string& model) {
@@ -55,7 +52,7 @@ TEST(ArchiveTest, ProgramsOfAnEtrecordAreChosenByName) {
   EXPECT_EQ(archive.weights.pickle, "edge_dialect_exported_program/forward_state_dict");
   EXPECT_EQ(archive.constants.pickle, "edge_dialect_exported_program/forward_constants");
   EXPECT_EQ(archive.example_inputs, "edge_dialect_exported_program/forward_example_inputs");
-  EXPECT_EQ(error_of(path),
+  EXPECT_EQ(opening_error(path),
             "has 2 programs ('exported_program', 'edge_dialect_exported_program/forward'); choose "
             "one with --program");
 }
@@ -66,7 +63,7 @@ TEST(ArchiveTest, OfSeveralModelsTheOneCalledModelIsRead) {
   EXPECT_EQ(open_pt2_archive(write_archive(entries)).program, "r/models/model.json");
   entries = newest_layout("a");
   entries.push_back({"r/models/b.json", "{}"});
-  EXPECT_EQ(error_of(write_archive(entries)),
+  EXPECT_EQ(opening_error(write_archive(entries)),
             "has 2 programs ('a', 'b'); choose one with --program");
 }
 
@@ -90,24 +87,24 @@ TEST(ArchiveTest, AProgramIsChosenByName) {
 TEST(ArchiveTest, HasOneRoot) {
   std::vector<ZipEntry> entries = newest_layout("model");
   entries.push_back({"s/models/model.json", "{}"});
-  EXPECT_EQ(error_of(write_archive(entries)), "has two root folders, 'r/' and 's/'");
+  EXPECT_EQ(opening_error(write_archive(entries)), "has two root folders, 'r/' and 's/'");
 }
 
 TEST(ArchiveTest, OtherFilesAreRefusedByWhatTheyAre) {
   const std::string advice = "; write a .pt2 archive with torch.export.save";
-  EXPECT_EQ(
-      error_of(write_archive({{"r/data/aotinductor/model/a.so", ""}, {"r/archive_format", "pt2"}})),
-      "is a package of AOTInductor, compiled code without a graph" + advice);
-  EXPECT_EQ(error_of(write_archive({{"r/data.pkl", ""}, {"r/constants.pkl", ""}})),
+  EXPECT_EQ(opening_error(write_archive(
+                {{"r/data/aotinductor/model/a.so", ""}, {"r/archive_format", "pt2"}})),
+            "is a package of AOTInductor, compiled code without a graph" + advice);
+  EXPECT_EQ(opening_error(write_archive({{"r/data.pkl", ""}, {"r/constants.pkl", ""}})),
             "is a TorchScript archive" + advice);
-  EXPECT_EQ(error_of(write_archive({{"r/data.pkl", ""}, {"r/version", "3"}})),
+  EXPECT_EQ(opening_error(write_archive({{"r/data.pkl", ""}, {"r/version", "3"}})),
             "is a file of torch.save, which holds weights but no graph" + advice);
   EXPECT_EQ(
-      error_of(write_archive({{"notes.txt", ""}})),
+      opening_error(write_archive({{"notes.txt", ""}})),
       "is a zip archive without an exported program: missing entry models/NAME.json" + advice);
   const std::string path = ::testing::TempDir() + "/text.pt2";
   write_file(path, "ir_version: 8");
-  EXPECT_EQ(error_of(path), "not a .pt2 archive (not a zip file)" + advice);
+  EXPECT_EQ(opening_error(path), "not a .pt2 archive (not a zip file)" + advice);
 }
 
 TEST(ArchiveTest, VersionsAreChecked) {
@@ -123,11 +120,11 @@ TEST(ArchiveTest, VersionsAreChecked) {
   for (const auto& [index, content, problem] : cases) {
     std::vector<ZipEntry> entries = newest_layout("model");
     entries[index] = {entries[index].name, content};
-    EXPECT_EQ(error_of(write_archive(entries)), problem);
+    EXPECT_EQ(opening_error(write_archive(entries)), problem);
   }
-  EXPECT_EQ(
-      error_of(write_archive({{"serialized_exported_program.json", "{}"}, {"version", "7.3"}})),
-      "unsupported entry 'version': expected 8.x, found '7.3'");
+  EXPECT_EQ(opening_error(
+                write_archive({{"serialized_exported_program.json", "{}"}, {"version", "7.3"}})),
+            "unsupported entry 'version': expected 8.x, found '7.3'");
 }
 
 TEST(ArchiveTest, MissingEntriesAreNamed) {
@@ -135,13 +132,13 @@ TEST(ArchiveTest, MissingEntriesAreNamed) {
     std::vector<ZipEntry> entries = newest_layout("model");
     const std::string name = entries[index].name;
     entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(index));
-    EXPECT_EQ(error_of(write_archive(entries)), "missing entry '" + name + "'");
+    EXPECT_EQ(opening_error(write_archive(entries)), "missing entry '" + name + "'");
   }
-  EXPECT_EQ(error_of(write_archive({{"serialized_exported_program.json", "{}"}})),
+  EXPECT_EQ(opening_error(write_archive({{"serialized_exported_program.json", "{}"}})),
             "missing entry 'version'");
-  EXPECT_EQ(
-      error_of(write_archive({{"serialized_exported_program.json", "{}"}, {"version", "8.2"}})),
-      "missing entry 'serialized_state_dict.pt'");
+  EXPECT_EQ(opening_error(
+                write_archive({{"serialized_exported_program.json", "{}"}, {"version", "8.2"}})),
+            "missing entry 'serialized_state_dict.pt'");
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/testing/error_of.h"
 #include "torch_ir/base/testing/zip_builder.h"
 #include "torch_ir/base/zip_archive.h"
 #include "torch_ir/converter/converter.h"
@@ -233,13 +234,10 @@ TEST(Pt2Test, MutationsNameThePlaceholders) {
 TEST(Pt2Test, RunsCheckTheGuardsOfTheModel) {
   const Pt2Model model = read_pt2(data_path("guards.pt2"));
   const ExecutionPlan plan = compile(convert_exported_program(model.program), StateDict());
-  const auto problem = [&](int64_t rows, int64_t others, int64_t n) -> std::string {
-    try {
+  const auto problem = [&](int64_t rows, int64_t others, int64_t n) {
+    return error_of<ExecutionError>([&] {
       (void)plan.run({at::ones({rows, 3}), at::ones({others}), at::scalar_tensor(n, at::kLong)});
-      return "";
-    } catch (const ExecutionError& error) {
-      return error.what();
-    }
+    });
   };
   EXPECT_EQ(problem(8, 6, 3), "");
   EXPECT_EQ(problem(9, 6, 3), "Guard failed: x.size()[0] % 4 == 0, got 9");

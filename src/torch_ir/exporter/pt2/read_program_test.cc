@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/testing/error_of.h"
 #include "torch_ir/ir/document.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/testing/program_graphs.h"
@@ -77,13 +78,8 @@ ProgramText with_nodes(const std::string& nodes) {
   return program;
 }
 
-std::string error_of(const ProgramText& program) {
-  try {
-    program.read();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+std::string reading_error(const ProgramText& program) {
+  return error_of<Error>([&] { program.read(); });
 }
 
 // The value of the argument `other` of aten.mul.Tensor, read from `value`.
@@ -161,18 +157,19 @@ TEST(ReadProgramTest, RefusesOtherVersionsOfTheSchema) {
   ProgramText program;
   EXPECT_EQ(program.read().model_name, "stem");
   program.version = R"({"major": 9, "minor": 1})";
-  EXPECT_EQ(error_of(program),
+  EXPECT_EQ(reading_error(program),
             "unsupported schema version 9.1: this program reads version 8.20; export the model "
             "with a PyTorch that writes 8.x (2.6 and later)");
   program.version = R"({"major": 8, "minor": 99})";
-  EXPECT_EQ(error_of(program), "no error");
+  EXPECT_EQ(reading_error(program), "");
 }
 
 // The scan of PyTorch 2.6 had more arguments.
 TEST(ReadProgramTest, LoopsOverSlicesHaveAFormOfTheirOwn) {
-  EXPECT_EQ(error_of(with_nodes(node("torch.ops.higher_order.scan", argument("", tensor("x"))))),
-            "node 'y' (higher_order.scan): wrong number of arguments: 1, expected 4; export the "
-            "model with PyTorch 2.7 or later");
+  EXPECT_EQ(
+      reading_error(with_nodes(node("torch.ops.higher_order.scan", argument("", tensor("x"))))),
+      "node 'y' (higher_order.scan): wrong number of arguments: 1, expected 4; export the "
+      "model with PyTorch 2.7 or later");
 }
 
 // A key is a number, or "L__self__" and the path; torch.export does not escape the path.
@@ -200,7 +197,7 @@ TEST(ReadProgramTest, UnknownOperatorsOfTheDispatcherAreKept) {
     return with_nodes(node("torch.ops.mine.op.default", argument(name, tensor("x"))));
   };
   EXPECT_EQ(with_name("a").read().nodes[0].target, "mine.op.default");
-  EXPECT_EQ(error_of(with_name("")),
+  EXPECT_EQ(reading_error(with_name("")),
             "node 'y' (mine.op.default): argument 0 has no name, and the operator is unknown; load "
             "the library that defines it (--load-library)");
 }
@@ -258,9 +255,9 @@ TEST(ReadProgramTest, ArgumentsWithoutNamesAreNamedByPosition) {
   const std::string unnamed = argument("", tensor("x"));
   const std::string self = argument("self", tensor("x"));
   EXPECT_EQ(with(unnamed).read().nodes[0].arguments[0].name, "self");
-  EXPECT_EQ(error_of(with(unnamed + ", " + unnamed)),
+  EXPECT_EQ(reading_error(with(unnamed + ", " + unnamed)),
             "node 'y' (aten.relu.default): wrong number of arguments: 2, expected at most 1");
-  EXPECT_EQ(error_of(with(self + ", " + self)),
+  EXPECT_EQ(reading_error(with(self + ", " + self)),
             "node 'y' (aten.relu.default): duplicate argument 'self'");
 }
 
@@ -358,7 +355,7 @@ TEST(ReadProgramTest, ShapesMustBePossible) {
   for (const auto& [meta, message] : cases) {
     ProgramText program;
     program.values = "\"x\": {" + meta + "}";
-    EXPECT_EQ(error_of(program), place + message);
+    EXPECT_EQ(reading_error(program), place + message);
   }
 }
 
@@ -376,7 +373,7 @@ TEST(ReadProgramTest, GraphAndSignatureMustAgree) {
   const auto with = [](std::string ProgramText::* part, const std::string& text) {
     ProgramText program;
     program.*part = text;
-    return error_of(program);
+    return reading_error(program);
   };
   EXPECT_EQ(with(&ProgramText::input_specs, ""),
             "wrong number of inputs in the graph: 1; the signature has 0");
@@ -398,7 +395,7 @@ TEST(ReadProgramTest, GraphAndSignatureMustAgree) {
 }
 
 TEST(ReadProgramTest, NamesAreUniqueAndKnown) {
-  const auto with = [](const std::string& nodes) { return error_of(with_nodes(nodes)); };
+  const auto with = [](const std::string& nodes) { return reading_error(with_nodes(nodes)); };
   EXPECT_EQ(with(relu("x", "y") + ", " + relu("x", "y")),
             "node 'y' (aten.relu.default): duplicate value 'y'");
   EXPECT_EQ(with(node(kRelu, argument("self", tensor("x")), tensor("new"))),
@@ -438,7 +435,7 @@ TEST(ReadProgramTest, InlinedGraphsMustFitTheirNode) {
   const std::string inner =
       graph_text(tensor("x"), "", tensor("x"), "\"x\": " + std::string(kFloatMeta));
   const auto wrap = [&](const std::string& operands, const std::string& outputs) {
-    return error_of(with_nodes(
+    return reading_error(with_nodes(
         node("torch.ops.higher_order.wrap_with_set_grad_enabled",
              argument("", R"({"as_bool": false})") + ", " +
                  argument("", R"({"as_graph": {"name": "g", "graph": )" + inner + "}}") + operands,
