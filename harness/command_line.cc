@@ -21,7 +21,6 @@
 #include "harness/results/results_file.h"
 #include "harness/results/run_context.h"
 #include "harness/results/selection.h"
-#include "harness/run/progress.h"
 #include "harness/select_candidates.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/options.h"

@@ -8,21 +8,14 @@
 #include <map>
 #include <ostream>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "harness/process/supervise.h"
 #include "harness/report/report_files.h"
 #include "harness/report/run_text.h"
-#include "harness/results/baseline.h"
 #include "harness/results/results_file.h"
-#include "harness/results/run_context.h"
 #include "harness/run/expected_failures.h"
-#include "harness/run/make_suite.h"
 #include "harness/run/pattern_lines.h"
-#include "harness/run/progress.h"
-#include "harness/run/runner.h"
 #include "harness/select_candidates.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
-#include <string_view>
 #include <utility>
 
 #ifdef __GLIBC__

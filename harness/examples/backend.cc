@@ -7,12 +7,6 @@
 
 #include "harness/backend/backend.h"
 
-#include <ATen/core/Tensor.h>
-
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "torch_ir/runtime/execution_plan.h"
 
 namespace {

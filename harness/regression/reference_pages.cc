@@ -9,7 +9,6 @@
 #include <regex>
 #include <sstream>
 #include <string_view>
-#include <vector>
 
 #include "harness/harness.h"
 #include "torch_ir/analysis/diff.h"

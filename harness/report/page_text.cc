@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 #include <torch/version.h>
 
-#include <algorithm>
-
 #include "torch_ir/base/characters.h"
 #include "torch_ir/base/tolerance.h"
 #include "torch_ir/runtime/graph/execution_options.h"

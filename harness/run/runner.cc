@@ -12,7 +12,6 @@
 #include "harness/backend/command_backend.h"
 #include "harness/backend/shell_command.h"
 #include "harness/process/supervise.h"
-#include "harness/results/result.h"
 #include "harness/results/run_context.h"
 #include "harness/run/make_suite.h"
 #include "harness/run/run_as_child.h"

@@ -1,11 +1,7 @@
 #include "models/blocks/decoder.h"
 
-#include <torch/nn.h>
-
 #include <cmath>
 #include <limits>
-
-#include "models/blocks/layers.h"
 
 namespace torch_ir {
 namespace {

@@ -16,7 +16,6 @@
 #include <array>
 #include <charconv>
 #include <limits>
-#include <optional>
 #include <utility>
 #include <variant>
 

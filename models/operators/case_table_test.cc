@@ -6,8 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <string>
-#include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"

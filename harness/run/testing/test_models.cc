@@ -9,10 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
-#include <string>
 
 #include "harness/process/child_process.h"
-#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 

@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 #include <tuple>
-#include <utility>
 
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/analysis/text_table.h"

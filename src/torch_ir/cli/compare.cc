@@ -13,7 +13,6 @@
 #include "torch_ir/analysis/text_table.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/base/tolerance.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/ir/dtype.h"

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <limits>
 #include <ostream>
 #include <system_error>
 

@@ -8,9 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/testing/test_graphs.h"

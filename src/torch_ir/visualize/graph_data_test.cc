@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <vector>
 
 #include "torch_ir/ir/resolve.h"

@@ -5,7 +5,6 @@
 #include <optional>
 #include <set>
 #include <span>
-#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>

@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
-#include <vector>
-
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/testing/test_graphs.h"
 

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <string>
-#include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/resolve.h"

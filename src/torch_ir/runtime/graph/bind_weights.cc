@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 #include <ranges>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/ir/strided_copy.h"

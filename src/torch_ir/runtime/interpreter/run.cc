@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <unordered_set>
-#include <utility>
 
 #include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/operators/operator_table.h"
