@@ -102,7 +102,7 @@ TEST(BaselineTest, EachStepHasItsTrend) {
       {"no longer exact", good, passed("A", 1.1e-7), Trend::kWorse},
       {"tolerance", passed("A", 0, 1e-6), passed("A", 0, 3e-6), Trend::kWorse},
       {"infinity", passed("A", 1e300), passed("A", kInfinity), Trend::kWorse},
-      {"NaN", passed("A", kInfinity), passed("A", kNan), Trend::kWorse},
+      {"NaN", passed("A", kInfinity), passed("A", kNotANumber), Trend::kWorse},
   };
   for (const Step& step : steps) {
     EXPECT_EQ(trend(step.old, step.now), step.trend) << step.what;

@@ -54,9 +54,9 @@ TEST(DifferenceMetricsTest, EachIsTheGreatestOfAllTrials) {
   EXPECT_EQ(result.worst_trial(), &result.trials[0]);
   EXPECT_EQ(difference_metrics(result).max_diff, 0.0206);
   EXPECT_EQ(difference_metrics(result).smallest_passing_tolerance, 0.009);
-  result.trials = {make_trial(kNan, 0), make_trial(1, 0)};
+  result.trials = {make_trial(kNotANumber, 0), make_trial(1, 0)};
   EXPECT_TRUE(std::isnan(*difference_metrics(result).max_diff));
-  result.trials = {make_trial(kInfinity, 0), make_trial(kNan, 0)};
+  result.trials = {make_trial(kInfinity, 0), make_trial(kNotANumber, 0)};
   EXPECT_TRUE(std::isnan(*difference_metrics(result).max_diff));
   // One that could not be compared passes with no tolerance.
   result.trials = {make_trial(0.5, 0.25), Trial()};

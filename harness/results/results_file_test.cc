@@ -28,7 +28,7 @@ Result make_failed() {
   result.failure->message = "bad \xff byte \u00e9";
   result.failure->output = "last\nwords";
   result.expected_failure = ExpectedFailure{.kind = FailureKind::kCrashed, .reason = "known"};
-  result.trials[0].verification.max_diff = kNan;
+  result.trials[0].verification.max_diff = kNotANumber;
   VerificationReport& worst = result.trials[1].verification;
   worst.max_diff = kInfinity;
   worst.output_details[0].comparison.smallest_passing_tolerance = kInfinity;
@@ -141,7 +141,7 @@ TEST(ResultsFileTest, HasSingleCallsWithFiguresOfTheirOwnAndWhereTheyRan) {
   failed.name = "b";
   failed.num_passed_stages = 2;
   failed.failure = Failure{.kind = FailureKind::kOutputMismatch, .stage = Stage::kExecute};
-  failed.metrics = {.max_diff = kInfinity, .smallest_passing_tolerance = kNan};
+  failed.metrics = {.max_diff = kInfinity, .smallest_passing_tolerance = kNotANumber};
   run.cases[2].name = "c";
   run.cases[2].num_passed_stages = 2;
   run.cases[2].unsupported = "no abs here";

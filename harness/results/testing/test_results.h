@@ -10,7 +10,7 @@
 namespace torch_ir {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
-inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 
 // y = x + w, with attributes.
 inline IR tiny_graph() {
