@@ -25,20 +25,12 @@ CLI::Validator count(const std::string& kind, int most) {
   return number<int>(kind, 1, most, false, fmt::format("a whole number from 1 to {}", most));
 }
 
-CLI::Validator amount(const std::string& kind, const std::string& expected) {
-  return number<double>(kind, 0, std::numeric_limits<double>::max(), true, expected);
+// `above` excludes 0.
+CLI::Validator amount(const std::string& kind, bool above, const std::string& expected) {
+  return number<double>(kind, 0, std::numeric_limits<double>::max(), above, expected);
 }
 
-CLI::Validator seed() {
-  constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
-  return number<uint64_t>("seed", 0, kMost, false,
-                          fmt::format("a whole number from 0 to {}", kMost));
-}
-
-CLI::Validator tolerance() {
-  return number<double>("tolerance", 0, std::numeric_limits<double>::max(), false,
-                        "a number, 0 or more");
-}
+CLI::Validator tolerance() { return amount("tolerance", false, "a number, 0 or more"); }
 
 CLI::Validator one_of(const std::string& kind, const std::vector<std::string>& words) {
   const auto check = [=](std::string& text) -> std::string {
@@ -218,7 +210,8 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
   options.several("--carry", settings.carry, "OUT=IN",
                   "With --steps: hand this output to this input of the next step");
   options.with_default("--seed", settings.seed, "N", "Seed of weights and inputs")
-      ->transform(seed());
+      ->transform(number<uint64_t>("seed", 0, UINT64_MAX, false,
+                                   fmt::format("a whole number from 0 to {}", UINT64_MAX)));
   options
       .with_default("-j,--jobs", arguments.harness.run.jobs, "N",
                     "Number of models or cases to run at once")
@@ -227,16 +220,15 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
   options.with_default(kThreadsFlag, settings.threads, "N", kThreadsText)
       ->transform(count("number of threads", kMostThreads));
   options.with_default("--timeout", arguments.raw.timeout, "SECONDS", "Time limit per model")
-      ->transform(amount("time limit", "a positive number of seconds"));
+      ->transform(amount("time limit", true, "a positive number of seconds"));
   options
       .with_default("--search-time", settings.search_seconds, "SECONDS",
                     "Limit of the search for the smallest part; 0: none")
-      ->transform(number<double>("search time", 0, std::numeric_limits<double>::max(), false,
-                                 "a number of seconds, 0 or more"));
+      ->transform(amount("search time", false, "a number of seconds, 0 or more"));
   options
       .one("--memory-limit", arguments.raw.memory_limit, "MB",
            "Memory limit per model, in millions of bytes")
-      ->transform(amount("memory limit", "a positive number of MB"));
+      ->transform(amount("memory limit", true, "a positive number of MB"));
 }
 
 void declare_output(CLI::App& parser, Arguments& arguments) {

@@ -68,8 +68,7 @@ TEST(FastTest, ArchivesAreWithinTheTolerance) {
 // The values that a plan of the level `fast` computes, judged by the errors of its fused calls.
 NodeReport nodes_of(Candidate& candidate) {
   at::set_num_threads(1);
-  RunSettings settings;
-  settings.optimization = Optimization::kFast;
+  const RunSettings settings{.optimization = Optimization::kFast};
   const auto backend = open_backend(settings, ::testing::TempDir());
   const Case content = first_trial(candidate);
   backend->values(content);

@@ -1,3 +1,4 @@
+#include <c10/util/StringUtil.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,9 +33,7 @@ TEST(GoldenTest, AGraphThatDiffersNamesWhatChanged) {
   spaced.insert(1, "\n\n   ");
   EXPECT_EQ(graph_difference(spaced, graph("aten.relu.default", "2.13.0")), "");
   std::string renamed = graph("aten.relu.default", "2.6.0");
-  for (size_t at = renamed.find("\"y\""); at != std::string::npos; at = renamed.find("\"y\"")) {
-    renamed.replace(at, 3, "\"z\"");
-  }
+  c10::ReplaceAll(renamed, "\"y\"", "\"z\"");
   EXPECT_THAT(graph_difference(graph("aten.relu.default", "2.6.0"), renamed),
               HasSubstr("operator renamed: y -> z\n"));
   EXPECT_THROW(graph_difference("{}", graph("aten.relu.default", "2.6.0")), Error);

@@ -59,12 +59,10 @@ std::vector<std::string> reference_models(const std::string& directory) {
 
 ReferencePages make_reference_pages(const std::vector<std::string>& models,
                                     const std::string& scratch) {
-  HarnessOptions options;
-  options.registry = models;
-  options.context.output = scratch;
-  ReferencePages run{.results = run_harness(options).results,
-                     .pages = read_pages(scratch),
-                     .pictures = read_pictures(scratch)};
+  ReferencePages run{
+      .results = run_harness({.context = {.output = scratch}, .registry = models}).results,
+      .pages = read_pages(scratch),
+      .pictures = read_pictures(scratch)};
   for (const Result& result : run.results) {
     if (!result.passed()) throw Error(result.name + ": " + result.failure->message);
   }
