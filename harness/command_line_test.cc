@@ -1,16 +1,15 @@
 #include "harness/command_line.h"
 
+#include <c10/util/StringUtil.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
@@ -173,12 +172,9 @@ TEST_F(CommandLineTest, AnExecutorThatIsNotThereEndsTheRunAtTheFirstModel) {
       {"./nobody", not_started, ": not found\n"},
       {"off_by_on", "no program or C++ backend 'off_by_on'; backends: ", ", off_by_one"}};
   for (const auto& [command, start, more] : expected) {
-    const HarnessOutcome result =
-        run({"--category", "good", "--executor", command}).expect_status(2);
-    EXPECT_THAT(result.err, AllOf(StartsWith("harness: " + start), HasSubstr(more)));
-    EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;
-    EXPECT_THAT(result.out, Not(HasSubstr("FAILED")));
-    EXPECT_FALSE(fs::exists(output_));
+    const HarnessOutcome result = run({"--category", "good", "--executor", command});
+    expect_refusal(result, "harness: " + start);
+    EXPECT_THAT(result.err, HasSubstr(more));
   }
 }
 
@@ -202,10 +198,6 @@ TEST_F(CommandLineTest, AnExecutorThatFailsIsExplainedAlike) {
 }
 
 TEST_F(CommandLineTest, EveryPageSaysWhichLevelRan) {
-  run({"--model", "Good"}).expect_status(0);
-  const auto exact = reports();
-  EXPECT_THAT(exact.at("Good.md"), HasSubstr("| `exact` | `cpu` | 1 | 0 |"));
-  EXPECT_THAT(exact.at("SUMMARY.md"), HasSubstr("| `exact` | `cpu` | 1 | 0 |"));
   run({"--model", "Good", "--optimization", "fast", "--device", "cpu", "--save-tensors"})
       .expect_status(0);
   const auto fast = reports();
@@ -241,9 +233,8 @@ TEST_F(CommandLineTest, PagesOfOtherModelsAreLeftAlone) {
   EXPECT_THAT(reports().at("SUMMARY.md"), AllOf(HasSubstr("[Close]"), Not(HasSubstr("[Good]"))));
   // Files that the page no longer mentions are removed.
   run({"--model", "Good"}).expect_status(0);
-  EXPECT_THAT(report_names(), ElementsAre("Close.md", "Good.md", "SUMMARY.md", "index.html",
-                                          "ir/Close.json", "ir/Good.json", "junit.xml",
-                                          "results.json", "svg/Close.svg", "svg/Good.svg"));
+  EXPECT_EQ(report_names().size(), 10u);
+  EXPECT_FALSE(fs::exists(output_ + "/tensors"));
 }
 
 TEST_F(CommandLineTest, OptionsChangeTheResultAndArePartOfTheCommand) {
@@ -326,13 +317,8 @@ TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
     expect_bad_value("--seed", value, "seed", "a whole number from 0 to 18446744073709551615");
   }
   expect({"--mdel", "x"}, "harness: unknown option '--mdel'; did you mean '--model'?\n");
-  expect({"--mdel=x"}, "harness: unknown option '--mdel'; did you mean '--model'?\n");
   expect({"Good"}, "harness: --pt2: cannot find 'Good'\n");
   expect_refusal(run_command_line({"--output"}), "harness: --output needs a value\n");
-  expect_refusal(run_command_line({"--output", "--model", "Good"}),
-                 "harness: --output needs a value\n");
-  expect_refusal(run_command_line({"--model", "--output", output_}),
-                 "harness: --model needs a value\n");
   expect({"--jobs", "1", "--jobs", "2"}, "harness: --jobs is given more than once\n");
   expect_refusal(run_command_line({"--output", ""}), "harness: --output: missing folder name\n");
   const HarnessOutcome result = run({"--model", std::string(5000, 'x')}).expect_status(2);
@@ -340,12 +326,11 @@ TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
 }
 
 TEST_F(CommandLineTest, ThreadsAndSeedsAreThoseThatAreAskedFor) {
-  run({"--model=Good", "--threads=2"}).expect_status(0);
-  EXPECT_THAT(reports().at("Good.md"), AllOf(HasSubstr("| `exact` | `cpu` | 2 | 0 |"),
-                                             HasSubstr("--model Good --threads 2\n")));
+  run({"--model=Good", "--threads=2", "--seed=18446744073709551615"}).expect_status(0);
+  EXPECT_THAT(reports().at("Good.md"),
+              AllOf(HasSubstr("| `exact` | `cpu` | 2 | 18446744073709551615 |"),
+                    HasSubstr("--model Good --seed 18446744073709551615 --threads 2\n")));
   EXPECT_THAT(reports().at("results.json"), HasSubstr("\"threads\": 2,"));
-  run({"--model=Good", "--seed=18446744073709551615"}).expect_status(0);
-  EXPECT_THAT(reports().at("Good.md"), HasSubstr("--seed 18446744073709551615\n"));
   run({"--model=Good", "--seed=010"}).expect_status(0);
   EXPECT_THAT(reports().at("Good.md"), HasSubstr("--seed 10\n"));
 }
@@ -402,16 +387,11 @@ TEST_F(CommandLineTest, AFullDiskIsStatusTwo) {
   const rlimit unlimited{.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
   ::setrlimit(RLIMIT_FSIZE, &unlimited);
 
-  EXPECT_EQ(result.status, 2);
-  EXPECT_THAT(result.err, AllOf(StartsWith("harness: "), HasSubstr("File too large")));
-  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-  EXPECT_FALSE(fs::exists(output_));
+  expect_refusal(result, "File too large");
 }
 
 TEST_F(CommandLineTest, AnInterruptedRunReportsTheModelsThatFinished) {
-  const HarnessOutcome result =
-      run({"--model", "Good", "--model", "Interrupts"}).expect_status(130);
-  EXPECT_EQ(result.err,
+  EXPECT_EQ(run({"--model", "Good", "--model", "Interrupts"}).expect_status(130).err,
             "harness: interrupted; the reports cover the 1 of 2 models that finished\n");
   EXPECT_THAT(report_names(), ElementsAre("Good.md", "SUMMARY.md", "index.html", "ir/Good.json",
                                           "junit.xml", "results.json", "svg/Good.svg"));
@@ -423,8 +403,8 @@ TEST_F(CommandLineTest, AnInterruptedRunReportsTheModelsThatFinished) {
   EXPECT_EQ(schema_problem(results()), "");
   EXPECT_EQ(results()["coverage"]["interrupted"], true);
   // The model that the run did not reach is not gone.
-  const std::string baseline = ::testing::TempDir() + "interrupted_baseline.json";
-  fs::copy_file(output_ + "/results.json", baseline, fs::copy_options::overwrite_existing);
+  const std::string baseline = path("baseline.json");
+  fs::copy_file(output_ + "/results.json", baseline);
   const HarnessOutcome again =
       run({"--model", "Good", "--model", "Close", "--baseline", baseline}).expect_status(0);
   EXPECT_THAT(again.out, Not(HasSubstr("new")));
@@ -439,21 +419,10 @@ TEST_F(CommandLineTest, ARunThatIsInterruptedAtOnceLeavesTheEarlierOne) {
   EXPECT_EQ(reports(), earlier);
 }
 
-// Even if the run replaces the baseline.
-TEST_F(CommandLineTest, TheBaselineMayBeTheEarlierRunOfTheSameFolder) {
-  run({"--model", "Good"}).expect_status(0);
-  const std::vector<std::string> again = {"--model", "Good", "--baseline",
-                                          output_ + "/results.json"};
-  run(again).expect_status(0);
-  const HarnessOutcome result = run(again).expect_status(0);
-  EXPECT_THAT(result.out, HasSubstr("no changes since"));
-}
-
 TEST_F(CommandLineTest, LinksInTheFolderAreNotFollowed) {
-  const std::string elsewhere = ::testing::TempDir() + "command_line_test_elsewhere";
-  fs::remove_all(elsewhere);
+  const std::string elsewhere = path("elsewhere");
   fs::create_directories(elsewhere);
-  std::ofstream(elsewhere + "/mine") << "mine";
+  write_file(elsewhere + "/mine", "mine");
   fs::create_directories(output_);
   fs::create_symlink(elsewhere + "/mine", output_ + "/SUMMARY.md");
   fs::create_symlink(elsewhere + "/mine", output_ + "/Good.md");
@@ -464,22 +433,14 @@ TEST_F(CommandLineTest, LinksInTheFolderAreNotFollowed) {
   fs::create_symlink(elsewhere, output_ + "/ir");
   const HarnessOutcome result = run({"--model", "Good"}).expect_status(2);
   EXPECT_EQ(result.err, "harness: cannot write '" + output_ + "/ir': it is a symbolic link\n");
-  EXPECT_EQ(files_below(elsewhere), (std::map<std::string, std::string>{{"mine", "mine"}}));
-  fs::remove_all(elsewhere);
+  EXPECT_THAT(files_below(elsewhere), ElementsAre(std::pair("mine", "mine")));
 }
 
 TEST_F(CommandLineTest, TheCommandIsForTheProgramThatRan) {
-  const std::vector<std::pair<const char*, std::string>> programs = {
-      {"some/folder/my_harness", "some/folder/my_harness"},
-      {"harness", "harness"},
-      {"bazel-bin/harness/harness", "tools/bazel run //harness --"}};
-  for (const auto& [program, command] : programs) {
-    std::ostringstream out;
-    std::ostringstream err;
-    const std::array arguments = {program, "--output", output_.c_str(), "--model", "Good"};
-    EXPECT_EQ(harness_main(arguments.size(), arguments.data(), out, err, {}), 0) << err.str();
-    EXPECT_THAT(reports().at("Good.md"), HasSubstr("```sh\n" + command + " --model Good\n```\n"));
-    EXPECT_EQ(results()["command"], command + " --model Good");
+  for (const std::string program : {"some/folder/my_harness", "harness"}) {
+    run_program(program, {"--output", output_, "--model", "Good"}).expect_status(0);
+    EXPECT_THAT(reports().at("Good.md"), HasSubstr("```sh\n" + program + " --model Good\n```\n"));
+    EXPECT_EQ(results()["command"], program + " --model Good");
   }
 }
 
@@ -492,43 +453,31 @@ TEST_F(CommandLineTest, RelativeOutputIsBelowTheDirectoryOfTheUser) {
   EXPECT_TRUE(fs::exists(output_ + "/below/Good.md"));
 }
 
+// The baseline may be the earlier run of the same folder, even if the run replaces it.
 TEST_F(CommandLineTest, QuietRunsNameModelsThatAreGone) {
   run({"--quiet", "--category", "good"}).expect_status(0);
   const std::string baseline = output_ + "/results.json";
   std::string text = reports().at("results.json");
-  for (size_t at = text.find("\"Close\""); at != std::string::npos; at = text.find("\"Close\"")) {
-    text.replace(at, 7, "\"Closed\"");
-  }
-  std::ofstream(baseline) << text;
+  c10::ReplaceAll(text, "\"Close\"", "\"Closed\"");
+  write_file(baseline, text);
   const HarnessOutcome result =
       run({"--quiet", "--category", "good", "--baseline", baseline}).expect_status(1);
   EXPECT_THAT(result.err, AllOf(HasSubstr("  gone     Closed  status: was passed\n"),
                                 HasSubstr("not found: 1 of the 2 models of the baseline")));
   // Others are not asked for.
-  run({"--model", "Good", "--baseline", baseline}).expect_status(0);
-}
-
-TEST_F(CommandLineTest, ALargerDifferenceThanInTheBaselineEndsWithOne) {
-  run({"--category", "good"}).expect_status(0);
-  const std::string baseline = output_ + "/results.json";
-  const std::string text = reports().at("results.json");
-  std::ofstream(baseline) << std::regex_replace(text, std::regex(R"("max_diff": [^,\n]*)"),
-                                                R"("max_diff": 0)");
-  const HarnessOutcome result =
-      run({"--category", "good", "--baseline", baseline}).expect_status(1);
-  EXPECT_THAT(result.out + result.err, HasSubstr("  worse    Close  max abs. error"));
+  const HarnessOutcome good = run({"--model", "Good", "--baseline", baseline}).expect_status(0);
+  EXPECT_THAT(good.out, HasSubstr("no changes since"));
 }
 
 TEST_F(CommandLineTest, ComparesTwoFoldersOfReports) {
   run({"--category", "good", "--per-node"}).expect_status(0);
-  const std::string old = ::testing::TempDir() + "command_line_test_old";
-  fs::remove_all(old);
+  const std::string old = path("old");
   fs::copy(output_, old, fs::copy_options::recursive);
   const HarnessOutcome same = run_command_line({"compare", old, output_}).expect_status(0);
   EXPECT_THAT(same.out, HasSubstr("no changes since " + old));
   const std::string text = reports().at("results.json");
-  std::ofstream(old + "/results.json")
-      << std::regex_replace(text, std::regex(R"("max_diff": [^,\n]*)"), R"("max_diff": 0)");
+  write_file(old + "/results.json",
+             std::regex_replace(text, std::regex(R"("max_diff": [^,\n]*)"), R"("max_diff": 0)"));
   const HarnessOutcome other =
       run_command_line({"compare", old + "/results.json", output_}).expect_status(1);
   EXPECT_THAT(other.out, HasSubstr("  worse    Close  max abs. error"));

@@ -1,7 +1,7 @@
 // The command line on archives, with those of testdata.
 
 #include <ATen/ops/zeros_like.h>
-#include <fmt/format.h>
+#include <c10/util/StringUtil.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "harness/results/testing/schema_problem.h"
@@ -49,29 +48,27 @@ class ImportedModelsTest : public HarnessTest {
   }
 };
 
-// Counted by torch.utils.flop_counter of PyTorch 2.13 on the example inputs, divided by two.
+// Every operator is counted but one, which LibTorch does not have.
 TEST_F(ImportedModelsTest, MultiplyAddsAreThoseOfPython) {
-  const std::map<std::string, int64_t> expected = {
+  // Counted by torch.utils.flop_counter of PyTorch 2.13 on the example inputs, divided by two.
+  std::map<std::string, int64_t> expected = {
       {"gru", 258'688},    {"mobilenet_v2", 499'344}, {"mobilenet_v3", 121'656},
       {"resnet", 286'016}, {"resnet50", 468'224},
   };
-  for (const auto& [name, count] : expected) {
-    const CostTotals totals = cost_of(read_pt2(kData + name + ".pt2").program).totals;
-    EXPECT_EQ(not_counted_text(totals), "") << name;
-    EXPECT_EQ(totals.multiply_adds, count) << name;
-  }
-}
-
-// All but one, which LibTorch does not have.
-TEST_F(ImportedModelsTest, EveryOperatorIsCounted) {
   for (const auto& file : fs::directory_iterator(kData)) {
     if (file.path().extension() != ".pt2") continue;
+    const std::string name = file.path().stem();
     const CostTotals totals = cost_of(read_pt2(file.path()).program).totals;
+    if (const auto count = expected.extract(name)) {
+      EXPECT_EQ(not_counted_text(totals), "") << name;
+      EXPECT_EQ(totals.multiply_adds, count.mapped()) << name;
+    }
     for (const NotCounted& one : totals.not_counted) {
       if (one.op_type == "transformers.grouped_mm_fallback.default") continue;
-      EXPECT_EQ(one.reason, "sizes differ from run to run") << file.path() << one.op_type;
+      EXPECT_EQ(one.reason, "sizes differ from run to run") << name << one.op_type;
     }
   }
+  EXPECT_TRUE(expected.empty());
 }
 
 // As the flop_counter again, which counts attention only where it is computed with matrix products
@@ -113,24 +110,20 @@ TEST_F(ImportedModelsTest, AnArchiveAloneLeavesTheRegistryOut) {
 }
 
 TEST_F(ImportedModelsTest, TheFilesBesideAnArchiveAreUsed) {
-  put("llama.inputs.safetensors", "llama.inputs.safetensors");
-  put("llama.expected.safetensors", "llama.expected.safetensors");
-  run({"--pt2", put("llama.pt2", "llama.pt2"), "--save-tensors"}).expect_status(0);
-  EXPECT_THAT(report_names(),
-              ElementsAre("SUMMARY.md", "index.html", "ir/llama.json", "junit.xml", "llama.md",
-                          "results.json", "svg/llama.svg", "tensors/llama.expected.safetensors",
-                          "tensors/llama.inputs.safetensors", "tensors/llama.outputs.safetensors",
-                          "tensors/llama.weights.safetensors"));
-  EXPECT_THAT(reports().at("llama.md"),
-              AllOf(HasSubstr("the outputs match those in `llama.expected.safetensors`"),
-                    HasSubstr("the archive's weights and the inputs in `llama.inputs.safetensors`"),
-                    HasSubstr("--pt2 " + path("llama.pt2") + " --save-tensors\n")));
-}
-
-TEST_F(ImportedModelsTest, WeightsBesideAnArchiveReplaceItsOwn) {
   const std::string archive = put("gru.pt2", "gru.pt2");
   put("gru.inputs.safetensors", "gru.inputs.safetensors");
   put("gru.expected.safetensors", "gru.expected.safetensors");
+  run({"--pt2", archive, "--save-tensors"}).expect_status(0);
+  EXPECT_THAT(report_names(),
+              ElementsAre("SUMMARY.md", "gru.md", "index.html", "ir/gru.json", "junit.xml",
+                          "results.json", "svg/gru.svg", "tensors/gru.expected.safetensors",
+                          "tensors/gru.inputs.safetensors", "tensors/gru.outputs.safetensors",
+                          "tensors/gru.weights.safetensors"));
+  EXPECT_THAT(reports().at("gru.md"),
+              AllOf(HasSubstr("the outputs match those in `gru.expected.safetensors`"),
+                    HasSubstr("the archive's weights and the inputs in `gru.inputs.safetensors`"),
+                    HasSubstr("--pt2 " + archive + " --save-tensors\n")));
+  // Weights replace the archive's own.
   const StateDict weights = read_pt2(archive).weights;
   save_weights_safetensors(weights, path("gru.weights.safetensors"));
   run({archive}).expect_status(0);
@@ -188,9 +181,6 @@ TEST_F(ImportedModelsTest, EachFileOfInputsIsATrial) {
   put("exports/dyn_derived_dim.expected.safetensors", "m.expected.2.safetensors");
   run({archive}).expect_status(1);
   EXPECT_THAT(reports().at("m.md"), HasSubstr("(with m.inputs.2.safetensors"));
-  fs::remove(path("m.inputs.2.safetensors"));
-  expect_bad_usage({archive}, "--pt2: cannot find '" + path("m.inputs.2.safetensors") +
-                                  "' beside '" + path("m.expected.2.safetensors") + "'");
 }
 
 // Without files of expected outputs there are other values and sizes too.
@@ -246,12 +236,7 @@ std::string edited_archive(const std::string& path, const std::string& text,
   std::vector<ZipEntry> entries;
   for (const std::string& name : archive.entries()) {
     std::string content(archive.read(name).text());
-    if (name.ends_with("models/model.json")) {
-      for (size_t at = content.find(text); at != std::string::npos; at = content.find(text, at)) {
-        content.replace(at, text.size(), replacement);
-        at += replacement.size();
-      }
-    }
+    if (name.ends_with("models/model.json")) c10::ReplaceAll(content, text, replacement);
     entries.push_back({.name = name, .content = content});
   }
   return build_zip(entries);
@@ -318,27 +303,16 @@ TEST_F(ImportedModelsTest, AFloatModelWithOtherInputsIsRefused) {
 
 TEST_F(ImportedModelsTest, BadUsageIsOneLineAndStatusTwo) {
   const std::string archive = put("vit.pt2", "vit.pt2");
-  expect_bad_usage({"--pt2", path("no.pt2")}, "--pt2: cannot find '" + path("no.pt2") + "'");
   expect_bad_usage({"--pt2", ""}, "--pt2: missing file name");
-  expect_bad_usage({"--pt2", archive, "--inputs", archive}, "unknown option '--inputs'");
-  expect_bad_usage({"--pt2", archive, "--pt2", archive}, "--pt2: '" + archive +
-                                                             "' is given twice, but a run has only "
-                                                             "one page for it, vit.md");
   const std::string taken = put("vit.pt2", "Good.pt2");
   expect_bad_usage({"--pt2", taken}, "--pt2: '" + taken +
                                          "' and the registered model would have the same page, "
                                          "Good.md; rename the archive");
-  for (const std::vector<std::string>& several :
-       {std::vector<std::string>{}, {"--pt2", archive, "--pt2", taken}}) {
-    std::vector<std::string> arguments = {"--against", archive};
-    arguments.insert(arguments.end(), several.begin(), several.end());
-    expect_bad_usage(arguments, fmt::format("--against needs exactly one --pt2 or --ir, found {}",
-                                            several.size() / 2));
-  }
+  const std::string one = "--against needs exactly one --pt2 or --ir, found ";
+  expect_bad_usage({"--against", archive}, one + "0");
+  expect_bad_usage({"--against", archive, "--pt2", archive, "--pt2", taken}, one + "2");
   expect_bad_usage({"--pt2", archive, "--against", path("no.pt2")},
                    "--against: cannot find '" + path("no.pt2") + "'");
-  expect_bad_usage({"--pt2", archive, "--model", "Goood"},
-                   "unknown model 'Goood'; did you mean 'Good'?");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/zeros.h>
+#include <c10/util/StringUtil.h>
 #include <gtest/gtest.h>
 #include <torch/nn/functional.h>
 #include <torch/nn/modules.h>
@@ -15,6 +16,7 @@
 
 #include "torch_ir/converter/extract.h"
 #include "torch_ir/exporter/meta/meta_device.h"
+#include "torch_ir/ir/json.h"
 #include "torch_ir/verifier/verify.h"
 #include "torch_ir/weights/state_dict.h"
 
@@ -221,20 +223,6 @@ std::vector<ModuleCase> modules() {
 
 class NnModules : public testing::TestWithParam<ModuleCase> {};
 
-std::vector<std::string> nodes(const IR& ir) {
-  std::vector<std::string> lines;
-  for (const OpNode& node : ir.nodes) {
-    std::string line = node.name + ": " + node.op_type + "(";
-    for (const TensorMeta& input : node.inputs) line += " " + input.name;
-    line += " )";
-    for (const TensorMeta& output : node.outputs) {
-      line += " " + output.dtype + " " + shape_text(output.shape);
-    }
-    lines.push_back(line);
-  }
-  return lines;
-}
-
 IR extract_on_meta(const ModuleCase& module) {
   const MetaDeviceGuard guard;
   std::vector<Tensor> inputs;
@@ -245,10 +233,10 @@ IR extract_on_meta(const ModuleCase& module) {
 TEST_P(NnModules, ExtractOnMetaAsOnRealTensors) {
   const IR on_real = extract_ir(GetParam().make(), GetParam().inputs);
   EXPECT_FALSE(on_real.nodes.empty());
-  const IR on_meta = extract_on_meta(GetParam());
-  EXPECT_EQ(nodes(on_meta), nodes(on_real));
-  EXPECT_EQ(on_meta.weights, on_real.weights);
-  EXPECT_EQ(on_meta.graph_outputs, on_real.graph_outputs);
+  std::string on_meta = serialize_ir(extract_on_meta(GetParam()));
+  // Recurrent layers begin with zeros on the device of their inputs.
+  c10::ReplaceAll(on_meta, R"("device": "meta")", R"("device": "cpu")");
+  EXPECT_EQ(on_meta, serialize_ir(on_real));
 }
 
 TEST_P(NnModules, ComputeTheSameAsGraphs) {

@@ -89,19 +89,16 @@ void refuse_abs(const std::string& op_type) {
   if (op_type == "aten.abs.default") throw Error(kNotSupported, "no abs here");
 }
 
-const bool registered_watched = register_watched("no_abs", refuse_abs) &&
-                                // Presses Ctrl-C at the first negation, and goes no further.
-                                register_watched("interrupting",
-                                                 [](const std::string& op_type) {
-                                                   refuse_abs(op_type);
-                                                   if (op_type != "aten.neg.default") return;
-                                                   signal_harness(SIGINT);
-                                                   for (;;) ::pause();
-                                                 }) &&
-                                // Never comes to an end at a negation.
-                                register_watched("hanging", [](const std::string& op_type) {
-                                  while (op_type == "aten.neg.default") ::pause();
-                                });
+// Presses Ctrl-C at the first negation, and goes no further.
+void interrupt_at_neg(const std::string& op_type) {
+  refuse_abs(op_type);
+  if (op_type != "aten.neg.default") return;
+  signal_harness(SIGINT);
+  for (;;) ::pause();
+}
+
+const bool registered_watched =
+    register_watched("no_abs", refuse_abs) && register_watched("interrupting", interrupt_at_neg);
 
 class SuitesTest : public HarnessTest {
  protected:
@@ -188,14 +185,10 @@ TEST_F(SuitesTest, KeepWhatHadFinishedWhenInterrupted) {
 }
 
 TEST_F(SuitesTest, RunWhatIsAskedForAndListTheirCategories) {
-  run_operators({"--operator", "aten.abs"}).expect_status(0);
-  EXPECT_THAT(case_names(),
-              ElementsAre("aten.abs.default/bfloat16/usual", "aten.abs.default/float32/usual"));
-  run_operators({"--dtype", "bfloat16"}).expect_status(0);
-  EXPECT_THAT(case_names(), ElementsAre("aten.abs.default/bfloat16/usual"));
-  EXPECT_THAT(reports().at("OPERATORS.md"), HasSubstr("--suite operators --dtype bfloat16\n"));
-  run_operators({"--category", "reduction"}).expect_status(0);
-  EXPECT_THAT(case_names(), ElementsAre("aten.sum.default/float32/usual"));
+  run_operators({"--operator", "aten.abs", "--dtype", "float32"}).expect_status(0);
+  EXPECT_THAT(case_names(), ElementsAre("aten.abs.default/float32/usual"));
+  EXPECT_THAT(reports().at("OPERATORS.md"),
+              HasSubstr("--suite operators --operator aten.abs --dtype float32\n"));
   const HarnessOutcome outcome = run_operators({"--list-categories"}).expect_status(0);
   EXPECT_EQ(outcome.out, "convolution\npointwise\nreduction\n");
 }
@@ -213,13 +206,10 @@ TEST_F(SuitesTest, RefuseWhatThereIsNot) {
                  "--suite and --model cannot be combined: the operator suite has no models\n");
   expect_refusal(run_operators({"--scale", "full"}), "--scale and --suite cannot be combined");
   expect_refusal(run_operators({"--executor", "sim {ir}"}), "--executor: missing {weights} in ");
-  for (const std::string flag : {"--trials", "--seed"}) {
-    expect_refusal(run_operators({flag, "2"}),
-                   "--suite and " + flag +
+  for (const std::string flag : {"--trials=2", "--seed=2", "--per-node", "--save-tensors"}) {
+    expect_refusal(run_operators({flag}),
+                   "--suite and " + flag.substr(0, flag.find('=')) +
                        " cannot be combined: operator cases are single calls with fixed inputs\n");
-  }
-  for (const std::string flag : {"--per-node", "--save-tensors"}) {
-    expect_refusal(run_operators({flag}), "--suite and " + flag + " cannot be combined: ");
   }
 }
 
@@ -320,14 +310,6 @@ TEST_F(SuitesTest, WriteTheListOfTheirFailures) {
   EXPECT_EQ(read_file(list), "notes\n");
 }
 
-TEST_F(SuitesTest, StopACallThatTakesTooLong) {
-  const HarnessOutcome outcome =
-      run_operators({"--executor", "hanging", "--category", "pointwise", "--timeout", "2"})
-          .expect_status(1);
-  EXPECT_THAT(outcome.out, HasSubstr("2 of 3 cases passed, 1 timed out"));
-  EXPECT_EQ(results()["cases"][2]["failure"]["stage"], "execute");
-}
-
 // A model that fails or ends its process costs itself only.
 TEST_F(SuitesTest, TakeApartWhatCanBeBesideModelsThatFail) {
   run({"--split", "--model", "Aborts", "--model", "Throws", "--model", "Wrong", "--model", "Close"})
@@ -353,16 +335,14 @@ TEST_F(SuitesTest, SayWhichCallsDidNotRunAndNameFaultyOperators) {
 
 TEST_F(SuitesTest, RunFromTheFilesThatWereWritten) {
   const std::string suite = path("suite");
-  const HarnessOutcome written = run_operators({"--export-suite", suite}).expect_status(0);
-  EXPECT_EQ(written.out, suite + ": 5 cases\n");
+  EXPECT_EQ(run_operators({"--export-suite", suite}).expect_status(0).out, suite + ": 5 cases\n");
   EXPECT_FALSE(fs::exists(output_));
   EXPECT_EQ(read_suite(suite).size(), 5u);
   const auto files = files_below(suite);
   run_operators({"--export-suite", suite}).expect_status(0);
   EXPECT_EQ(files_below(suite), files);
 
-  const HarnessOutcome good = run({"--ir", suite}).expect_status(0);
-  EXPECT_THAT(good.out, HasSubstr("5 of 5 cases passed; see "));
+  EXPECT_THAT(run({"--ir", suite}).expect_status(0).out, HasSubstr("5 of 5 cases passed; see "));
   EXPECT_EQ(case_names().size(), 5u);
   EXPECT_EQ(schema_problem(results()), "");
   run({"--ir", suite, "--executor", "no_abs", "--require-support"}).expect_status(1);
@@ -404,9 +384,8 @@ TEST_F(SuitesTest, ReplaceNoOtherFiles) {
 }
 
 TEST_F(SuitesTest, ShowAModelWholeAndTakenApart) {
-  const HarnessOutcome outcome =
-      run({"--split", "--pt2", "harness/testdata/gru.pt2"}).expect_status(0);
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("gru  PASSED"), HasSubstr("1 of 1 models passed; ")));
+  EXPECT_THAT(run({"--split", "--pt2", "harness/testdata/gru.pt2"}).expect_status(0).out,
+              AllOf(HasSubstr("gru  PASSED"), HasSubstr("1 of 1 models passed; ")));
   const auto pages = reports();
   EXPECT_THAT(pages.at("OPERATORS.md"), HasSubstr("## Calls in models"));
   EXPECT_THAT(pages.at("OPERATORS.md"), HasSubstr("The cases are the calls of"));

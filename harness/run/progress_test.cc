@@ -12,18 +12,16 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 Result passed(const std::string& name) {
-  Result result{.name = name};
-  result.num_passed_stages = kStages.size();
-  result.passed_by = Basis::kTolerance;
+  Result result{.name = name, .num_passed_stages = kStages.size(), .passed_by = Basis::kTolerance};
   result.trials.emplace_back().verification.output_details.emplace_back();
   return result;
 }
 
 Result failed(const std::string& name) {
-  Result result{.name = name};
-  result.failure = Failure{
-      .kind = FailureKind::kCrashed, .stage = Stage::kExecute, .message = "It was killed.\nMore."};
-  return result;
+  return {.name = name,
+          .failure = Failure{.kind = FailureKind::kCrashed,
+                             .stage = Stage::kExecute,
+                             .message = "It was killed.\nMore."}};
 }
 
 Result expected_to_fail(Result result, FailureKind kind) {

@@ -151,11 +151,10 @@ TEST_F(RunCasesTest, PassUnlessTheirSecondRunDiffersAndLeaveNoFilesBehind) {
 
 // They are no steps, also those of a model that runs in steps.
 TEST_F(RunCasesTest, CostThemselvesOnly) {
-  RunOptions options{.jobs = 2, .timeout = std::chrono::seconds(3)};
-  options.settings.backend = "faulty";
-  options.settings.steps = 3;
-  options.settings.carry = {"output=input"};
-  const std::vector<Result> results = run(options);
+  const std::vector<Result> results =
+      run({.settings = {.steps = 3, .carry = {"output=input"}, .backend = "faulty"},
+           .jobs = 2,
+           .timeout = std::chrono::seconds(3)});
   EXPECT_THAT(outcomes_of(results),
               ElementsAre("passed", "crashed", "passed", "failed", "unsupported", "timed out",
                           "differs", "differs", "out of memory", "passed"));
@@ -165,6 +164,7 @@ TEST_F(RunCasesTest, CostThemselvesOnly) {
   EXPECT_EQ(results[3].reason(), "the chip is on fire");
   EXPECT_EQ(results[4].reason(), "no logarithms here");
   EXPECT_EQ(results[5].reason(), "The process of the case exceeded the time limit of 3 s");
+  EXPECT_EQ(results[5].failure->stage, Stage::kExecute);
   EXPECT_THAT(results[6].reason(), HasSubstr("3 of 4 elements mismatched"));
   EXPECT_EQ(results[6].metrics.max_diff, 3);
   EXPECT_THAT(results[7].reason(), HasSubstr("shape"));
@@ -172,16 +172,16 @@ TEST_F(RunCasesTest, CostThemselvesOnly) {
 
 // The limits of a case apply to its server, too. The next worker starts it again.
 TEST_F(RunCasesTest, CostThemselvesOnlyOnAServer) {
-  RunOptions options{.timeout = std::chrono::seconds(3)};
-  options.settings.executor_is_server = true;
-  options.settings.executor =
+  const std::string server =
       "while read -r line; do case \"$line\" in\n"
       "*aten.cos.*) echo no room >&2; exit 1;;\n"
       "*aten.exp.*) echo hello;;\n"
       "*aten.neg.*) sleep 600;;\n"
       "*) echo '{\"status\": \"unsupported\", \"message\": \"not here\"}';;\n"
       "esac; done";
-  const std::vector<Result> results = run(options);
+  const std::vector<Result> results =
+      run({.settings = {.executor = server, .executor_is_server = true},
+           .timeout = std::chrono::seconds(3)});
   EXPECT_THAT(outcomes_of(results),
               ElementsAre("unsupported", "crashed", "unsupported", "failed", "unsupported",
                           "timed out", "unsupported", "unsupported", "unsupported", "unsupported"));
@@ -197,11 +197,12 @@ TEST_F(RunCasesTest, CostThemselvesOnlyOnAServer) {
 
 // However long it takes to fill the memory.
 TEST_F(RunCasesTest, AreEndedWhereTheirServerTakesTooMuchMemory) {
-  RunOptions options{.timeout = std::chrono::minutes(10), .memory_limit = 1'000'000'000};
-  options.settings.executor_is_server = true;
-  options.settings.executor =
+  const std::string server =
       "while read -r line; do { head -c 2000000000 /dev/zero; sleep 600; } | tail > /dev/null; "
       "done";
+  const RunOptions options{.settings = {.executor = server, .executor_is_server = true},
+                           .timeout = std::chrono::minutes(10),
+                           .memory_limit = 1'000'000'000};
   const std::vector<Result> results = run_candidates(
       {CaseSource{.info = info_of(find_operator_case("aten.relu.default/float32/usual"))}}, options,
       directory_);
@@ -217,11 +218,9 @@ TEST_F(RunCasesTest, AreTheSameFromFilesAndFailWhereThoseAreBroken) {
   }
   ASSERT_EQ(sources.size(), all_cases().size());
   write_file(std::get<CaseSource>(sources[1]).folder + "/inputs.safetensors", "no tensors");
-  RunOptions options;
-  options.settings.tolerance = {.fixed = kExactTolerance};
-  options.settings.tolerance_wins = true;
-  options.settings.criterion = {};
-  std::vector<Result> results = run_candidates(sources, options, directory_);
+  const RunSettings exact{
+      .tolerance = {.fixed = kExactTolerance}, .tolerance_wins = true, .criterion = {}};
+  std::vector<Result> results = run_candidates(sources, {.settings = exact}, directory_);
   EXPECT_EQ(outcome_name(results[1]), "failed");
   EXPECT_THAT(results[1].reason(), HasSubstr("inputs.safetensors"));
   results.erase(results.begin() + 1);

@@ -73,6 +73,14 @@ class RunnerTest : public ::testing::Test {
     return usual.at(model);
   }
 
+  // Looks for a reproducer in the model Branches.
+  ReproducerSearch search(const RunSettings& settings, const EndedProcess& ended) const {
+    const std::string folder = directory_ + "/" + settings.backend;
+    fs::create_directories(folder);
+    const auto candidate = make_candidate(ModelSource("Branches"), settings);
+    return reproduce_end(*candidate, settings, ended, folder, [](const auto&) {});
+  }
+
   const std::string directory_ = ::testing::TempDir() + "runner_test";
 };
 
@@ -115,10 +123,7 @@ TEST_F(RunnerTest, AProcessThatEndsWithAnErrorAfterItsWorkIsTold) {
 }
 
 TEST_F(RunnerTest, AValueThatWasNotJudgedIsNotRight) {
-  RunOptions options;
-  options.settings.per_node = true;
-  options.settings.backend = "withholds";
-  const Result result = run_one("Steps", options);
+  const Result result = run_one("Steps", {.settings = {.backend = "withholds", .per_node = true}});
   EXPECT_EQ(result.status(), Status::kPassed);
   ASSERT_TRUE(result.nodes);
   EXPECT_EQ(result.nodes->num_compared, 6);
@@ -129,10 +134,9 @@ TEST_F(RunnerTest, AValueThatWasNotJudgedIsNotRight) {
 }
 
 TEST_F(RunnerTest, Float64AsTheReferenceGoesByTheOwnErrorWhereItSaysSomething) {
-  RunOptions options;
-  options.settings.backend = "rounds";
-  options.settings.criterion.reference = ReferenceKind::kFloat64;
-  const std::vector<Result> results = run({"Good", "Bits"}, options);
+  const std::vector<Result> results =
+      run({"Good", "Bits"},
+          {.settings = {.criterion = {.reference = ReferenceKind::kFloat64}, .backend = "rounds"}});
   const Result& failed = results[0];
   ASSERT_TRUE(failed.failure);
   EXPECT_EQ(failed.failure->kind, FailureKind::kOutputMismatch);
@@ -147,14 +151,11 @@ TEST_F(RunnerTest, Float64AsTheReferenceGoesByTheOwnErrorWhereItSaysSomething) {
 }
 
 TEST_F(RunnerTest, AModelThatHangsIsStoppedAndOneThatNeverStartedKeepsWhatIsKnownOfIt) {
-  RunOptions options;
-  options.timeout = std::chrono::milliseconds(1500);
-  const Result hangs = run_one("Hangs", options);
+  const Result hangs = run_one("Hangs", {.timeout = std::chrono::milliseconds(1500)});
   ASSERT_TRUE(hangs.failure);
   EXPECT_EQ(hangs.failure->stage, Stage::kExtract);
   EXPECT_EQ(hangs.failure->message, "The process of the model exceeded the time limit of 1.5 s.");
-  options.timeout = std::chrono::nanoseconds(1);
-  const Result never_started = run_one("Good", options);
+  const Result never_started = run_one("Good", {.timeout = std::chrono::nanoseconds(1)});
   ASSERT_TRUE(never_started.failure);
   EXPECT_EQ(never_started.description, "Good");
   EXPECT_THAT(never_started.categories, ElementsAre("good"));
@@ -186,10 +187,7 @@ TEST_F(RunnerTest, ValuesOfTheFailedTrialAreKeptOrElseOfTheFirst) {
   const RunObserver observer{.on_finish = [&](Result&, const std::string& directory) {
     values = read_file(directory + "/values.safetensors");
   }};
-  RunOptions options;
-  options.settings.backend = "rounds";
-  options.settings.per_node = true;
-  options.settings.save_values = true;
+  RunOptions options{.settings = {.backend = "rounds", .per_node = true, .save_values = true}};
   const auto kept_trial = [&](bool passes) {
     const Result result = run({"Good"}, options, observer)[0];
     EXPECT_EQ(result.passed(), passes);
@@ -328,8 +326,7 @@ TEST_P(SmallestPartTest, OfWhatEndsItsProcessIsTheReproducer) {
     GTEST_SKIP() << "AddressSanitizer keeps what is freed";
   }
 #endif
-  RunOptions options;
-  options.settings.backend = expected.backend;
+  RunOptions options{.settings = {.backend = expected.backend}};
   if (expected.kind == FailureKind::kOutOfMemory) options.memory_limit = 600'000'000;
   IR part;
   const RunObserver observer{.on_finish = [&](Result&, const std::string& directory) {
@@ -352,11 +349,10 @@ TEST_P(SmallestPartTest, OfWhatEndsItsProcessIsTheReproducer) {
 
 // The command ends its process after it has written the group.
 TEST_F(RunnerTest, APartThatEndsItsProcessHasWholeGroups) {
-  RunOptions options;
-  options.settings.executor =
+  const std::string executor =
       R"(echo '{"groups": [{"name": "fused", "nodes": ["neg", "sin"]}]}' > {groups}; )"
       "grep -q aten.sin {ir} && kill -9 $PPID; exit 1; # {weights} {inputs} {outputs}";
-  const Result result = run_one("Branches", options);
+  const Result result = run_one("Branches", {.settings = {.executor = executor}});
   EXPECT_EQ(kind_of(result), FailureKind::kCrashed);
   ASSERT_TRUE(result.reproducer) << result.nodes->note;
   EXPECT_EQ(result.reproducer->first_node, "neg");
@@ -365,10 +361,9 @@ TEST_F(RunnerTest, APartThatEndsItsProcessHasWholeGroups) {
 
 TEST_F(RunnerTest, AServerStartsOnceForAllModelsOfAJob) {
   const std::string starts = directory_ + "/starts";
-  RunOptions options;
-  options.settings.executor_is_server = true;
-  options.settings.executor =
+  const std::string server =
       "echo >> " + starts + R"(; while read -r line; do echo '{"status": "unsupported"}'; done)";
+  const RunOptions options{.settings = {.executor = server, .executor_is_server = true}};
   for (const Result& result : run({"Good", "Close", "Branches"}, options)) {
     EXPECT_EQ(result.status(), Status::kUnsupported);
   }
@@ -377,11 +372,9 @@ TEST_F(RunnerTest, AServerStartsOnceForAllModelsOfAJob) {
 
 // A crash that does not happen again cannot be reduced.
 TEST_F(RunnerTest, ACrashThatDoesNotComeAgainHasTheWholeGraph) {
-  RunOptions options;
-  options.settings.backend = "aborts_once";
   const std::string file = directory_ + "/once";
   ASSERT_EQ(::setenv("ONCE_FILE", file.c_str(), 1), 0);
-  const Result result = run_one("Branches", options);
+  const Result result = run_one("Branches", {.settings = {.backend = "aborts_once"}});
   ::unsetenv("ONCE_FILE");
   EXPECT_EQ(kind_of(result), FailureKind::kCrashed);
   ASSERT_TRUE(result.reproducer);
@@ -407,13 +400,7 @@ TEST_F(RunnerTest, OfAPartThatSeemsToHangTheLastRunDecides) {
   std::vector<std::future<ReproducerSearch>> searches;
   for (const LastRun& it : backends) {
     searches.push_back(std::async(std::launch::async, [&] {
-      RunSettings settings;
-      settings.backend = it.backend;
-      const std::string folder = directory_ + "/" + it.backend;
-      fs::create_directories(folder);
-      const auto candidate = make_candidate(ModelSource("Branches"), settings);
-      return reproduce_end(*candidate, settings, {.kind = FailureKind::kTimedOut, .timeout = 20},
-                           folder, [](const auto&) {});
+      return search({.backend = it.backend}, {.kind = FailureKind::kTimedOut, .timeout = 20});
     }));
   }
   for (size_t i = 0; i < searches.size(); ++i) {
@@ -425,14 +412,8 @@ TEST_F(RunnerTest, OfAPartThatSeemsToHangTheLastRunDecides) {
 }
 
 TEST_F(RunnerTest, ASearchThatIsCutOffSaysHowLongItLasted) {
-  RunSettings settings;
-  settings.backend = "aborts";
-  settings.search_seconds = 1e-3;
-  const std::string folder = directory_ + "/cut_off";
-  fs::create_directories(folder);
-  const auto candidate = make_candidate(ModelSource("Branches"), settings);
   const ReproducerSearch found =
-      reproduce_end(*candidate, settings, {.timeout = 20}, folder, [](const auto&) {});
+      search({.backend = "aborts", .search_seconds = 1e-3}, {.timeout = 20});
   EXPECT_TRUE(found.reproducer);
   EXPECT_EQ(found.note,
             "The graph, run by itself, was not loaded or did not end within 0.001 s, so no smaller "
@@ -440,15 +421,13 @@ TEST_F(RunnerTest, ASearchThatIsCutOffSaysHowLongItLasted) {
 }
 
 TEST_F(RunnerTest, AGraphThatEndsItsProcessIsTheReproducer) {
-  RunOptions options;
-  options.settings.backend = "aborts";
   std::set<std::string> files;
   const RunObserver observer{.on_finish = [&](Result&, const std::string& directory) {
     for (const auto& entry : fs::directory_iterator(directory + "/repro")) {
       files.insert(entry.path().filename().string());
     }
   }};
-  const Result result = run({"Counter"}, options, observer).at(0);
+  const Result result = run({"Counter"}, {.settings = {.backend = "aborts"}}, observer).at(0);
   EXPECT_EQ(kind_of(result), FailureKind::kCrashed);
   EXPECT_EQ(result.failure->output, "no room on the chip\n");
   ASSERT_TRUE(result.nodes);
@@ -461,10 +440,9 @@ TEST_F(RunnerTest, AGraphThatEndsItsProcessIsTheReproducer) {
 }
 
 TEST_F(RunnerTest, TheLimitThatEndsTheProcessIsPartOfTheCommand) {
-  RunOptions options;
-  options.timeout = std::chrono::seconds(3);
-  options.settings.executor = "sleep 600; # {ir} {weights} {inputs} {outputs}";
-  const Result result = run_one("Good", options);
+  const Result result =
+      run_one("Good", {.settings = {.executor = "sleep 600; # {ir} {weights} {inputs} {outputs}"},
+                       .timeout = std::chrono::seconds(3)});
   EXPECT_EQ(kind_of(result), FailureKind::kTimedOut);
   ASSERT_TRUE(result.reproducer);
   EXPECT_EQ(result.reproducer->command,
@@ -473,9 +451,7 @@ TEST_F(RunnerTest, TheLimitThatEndsTheProcessIsPartOfTheCommand) {
 }
 
 TEST_F(RunnerTest, WhatIsKnownOfTheNodesOutlivesTheSearchForAReproducer) {
-  RunOptions options;
-  options.settings.backend = "aborts_on_parts";
-  const Result result = run_one("Overflows", options);
+  const Result result = run_one("Overflows", {.settings = {.backend = "aborts_on_parts"}});
   EXPECT_EQ(kind_of(result), FailureKind::kOutputMismatch);
   ASSERT_TRUE(result.nodes && result.nodes->first_divergence);
   EXPECT_EQ(result.nodes->first_divergence->node.node, "exp");
@@ -486,9 +462,7 @@ TEST_F(RunnerTest, WhatIsKnownOfTheNodesOutlivesTheSearchForAReproducer) {
 }
 
 TEST_F(RunnerTest, StepsGoOnWithTheState) {
-  RunOptions options;
-  options.settings.trials = 1;
-  options.settings.steps = 4;
+  RunOptions options{.settings = {.trials = 1, .steps = 4}};
   const Result right = run_one("Counter", options);
   EXPECT_TRUE(right.passed()) << right.reason();
   ASSERT_EQ(right.trials.size(), 4u);
@@ -508,9 +482,7 @@ TEST_F(RunnerTest, StepsGoOnWithTheState) {
 TEST_F(RunnerTest, TolerancesOfAModelGoFirstUnlessThoseOfTheRunWin) {
   EXPECT_TRUE(run_one("Loose").passed());
   EXPECT_TRUE(run_one("LooseOutput").passed());
-  RunOptions options;
-  options.settings.tolerance_wins = true;
-  options.settings.criterion = {};
+  const RunOptions options{.settings = {.tolerance_wins = true, .criterion = {}}};
   for (const Result& result : run({"Loose", "LooseOutput"}, options)) {
     EXPECT_EQ(kind_of(result), FailureKind::kOutputMismatch);
   }
@@ -518,9 +490,8 @@ TEST_F(RunnerTest, TolerancesOfAModelGoFirstUnlessThoseOfTheRunWin) {
 
 // The tolerance for all outputs of a model applies to floating point only.
 TEST_F(RunnerTest, IntegersAreComparedExactlyUnlessTheOutputHasATolerance) {
-  RunOptions options;
-  options.settings.per_node = true;
-  const std::vector<Result> results = run({"WrongIndex", "LooseIndex"}, options);
+  const std::vector<Result> results =
+      run({"WrongIndex", "LooseIndex"}, {.settings = {.per_node = true}});
   const Result& result = results[0];
   EXPECT_EQ(kind_of(result), FailureKind::kOutputMismatch);
   ASSERT_TRUE(result.nodes);
@@ -538,9 +509,7 @@ TEST_F(RunnerTest, ExpectedFailuresAreRegisteredOrListed) {
   EXPECT_FALSE(run_one("MendedSince").is_good());
 
   const ExpectedFailure known = {FailureKind::kOutputMismatch, "known"};
-  RunOptions options;
-  options.settings.per_node = true;
-  options.settings.trials = 4;
+  RunOptions options{.settings = {.trials = 4, .per_node = true}};
   options.expected_failures.entries = {
       {.name = "Good", .failure = known},
       {.name = "Wrong", .failure = known},
@@ -559,10 +528,8 @@ TEST_F(RunnerTest, ExpectedFailuresAreRegisteredOrListed) {
 }
 
 TEST_F(RunnerTest, AModelThatTakesTooMuchMemoryIsStopped) {
-  RunOptions options;
-  options.memory_limit = 600'000'000;
-  options.jobs = 2;
-  const std::vector<Result> results = run({"Grows", "Good"}, options);
+  const std::vector<Result> results =
+      run({"Grows", "Good"}, {.jobs = 2, .memory_limit = 600'000'000});
   EXPECT_EQ(kind_of(results[0]), FailureKind::kOutOfMemory);
   EXPECT_EQ(results[0].failure->stage, Stage::kVerify);
   EXPECT_EQ(results[0].failure->message,
@@ -580,9 +547,7 @@ TEST_P(RunnerSignalTest, StopsWhatIgnoresSignalsAndWhatThatStarted) {
   ASSERT_EQ(::setenv("PID_FILE", pid_file.c_str(), 1), 0);
   ASSERT_EQ(::setenv("SIGNAL", std::to_string(GetParam()).c_str(), 1), 0);
   const InterruptGuard guard;
-  RunOptions options;
-  options.jobs = 3;
-  EXPECT_LE(run({"Hangs", "HoldsOn", "Good", "Close"}, options).size(), 2u);
+  EXPECT_LE(run({"Hangs", "HoldsOn", "Good", "Close"}, {.jobs = 3}).size(), 2u);
   ::unsetenv("PID_FILE");
   ::unsetenv("SIGNAL");
   // No child is left.

@@ -34,15 +34,20 @@ struct HarnessOutcome {
   }
 };
 
-inline HarnessOutcome run_command_line(std::vector<std::string> arguments, bool has_bar = false) {
-  arguments.insert(arguments.begin(), "bazel-bin/harness/harness");
-  std::vector<const char*> argv;
+inline HarnessOutcome run_program(const std::string& program,
+                                  const std::vector<std::string>& arguments, bool has_bar = false) {
+  std::vector<const char*> argv = {program.c_str()};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   std::ostringstream out;
   std::ostringstream err;
   const int status =
       harness_main(static_cast<int>(argv.size()), argv.data(), out, err, {.has_bar = has_bar});
   return {status, out.str(), err.str()};
+}
+
+inline HarnessOutcome run_command_line(const std::vector<std::string>& arguments,
+                                       bool has_bar = false) {
+  return run_program("bazel-bin/harness/harness", arguments, has_bar);
 }
 
 // File contents by path relative to `directory`.
